@@ -1,0 +1,43 @@
+# Two commands do everything: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test soak lint bench schemas screenshot clean
+
+$(VENV)/run.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable .
+	touch $@
+
+$(VENV)/dev.stamp: $(VENV)/run.stamp
+	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/run.stamp  ## sample data, rule verifiers, then the app (or the accuracy table without a terminal)
+	$(BIN)/workbench demo
+
+test: lint  ## lint, types, layers and every test
+	$(BIN)/pytest
+
+lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+soak: $(VENV)/dev.stamp  ## the full form of the fault tests
+	$(BIN)/pytest -m soak --timeout 3600 -o addopts=''
+
+bench: $(VENV)/dev.stamp  ## one JSON line per figure
+	$(BIN)/python -m bench
+
+schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
+	$(BIN)/python -m workbench.model.schemas schemas
+
+screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
+	$(BIN)/python docs/screenshot.py
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,169 @@
+"""Synthetic projects of any size: 18 subtypes, 3 models, gold, one run of verdicts, and a few labelled items.
+
+Everything follows from the item's number, so two builds of a size are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from sqlite3 import Connection
+
+from workbench.model.taxonomy import SUBTYPES
+from workbench.store.connection import Database
+from workbench.store.schema import DATA_INDEXES
+
+QUESTIONS = 8_012
+"""Questions of the full size; smaller sizes have at least one completion each."""
+
+FULL = 1_450_000
+MODELS = ("model-a", "model-b", "model-c")
+SOURCES = (("algebra", "math"), ("physics", "science"), ("history", "humanities"), ("logic", "general"))
+CREATED = "2025-01-01T00:00:00.000000Z"
+VERIFIER = "rules"
+
+_CODES = tuple(SUBTYPES)
+_PUBLIC = ("labelled", "conflict", "final", "excluded")
+_BATCH = 50_000
+
+
+def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_000, pad: int = 0) -> Path:
+    """Make the database unless it is there already.
+
+    Args:
+        path: Where it goes; an unfinished build never stands under this name.
+        items: Completions; about 181 a question at 1.45M.
+        verdicts: Whether one complete run of verdicts is stored.
+        labelled: How many items (spread evenly) have a state other than unlabelled.
+        pad: Characters added before each completion's final answer.
+    """
+    if path.exists():
+        return path
+    unfinished = path.with_name(path.name + ".unfinished")
+    for left in (unfinished, *(unfinished.with_name(unfinished.name + end) for end in ("-wal", "-shm"))):
+        left.unlink(missing_ok=True)
+    database = Database(unfinished, create=True)
+    with database.write("normal") as connection:
+        for name in DATA_INDEXES:
+            connection.execute(f"DROP INDEX {name}")
+    _names(database)
+    questions = min(QUESTIONS, items)
+    _fill(database, "questions", _questions(questions))
+    _fill(database, "question_text", _question_texts(questions))
+    _fill(database, "completions", _completions(items, questions))
+    _fill(database, "completion_text", _completion_texts(items, questions, _working(pad)))
+    if verdicts:
+        _fill(database, "verdicts", _verdicts(items))
+    _fill(database, "item_states", _states(items, labelled))
+    with database.write("normal") as connection:
+        for statement in DATA_INDEXES.values():
+            connection.execute(statement)
+    database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    return unfinished.rename(path)
+
+
+def _names(database: Database) -> None:
+    with database.write("normal") as connection:
+        connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (1, 'synthetic', ?)", (CREATED,))
+        connection.executemany("INSERT INTO models (name) VALUES (?)", [(name,) for name in MODELS])
+        connection.executemany("INSERT INTO sources (name, domain) VALUES (?, ?)", SOURCES)
+        _run(connection)
+
+
+def _run(connection: Connection) -> None:
+    connection.execute(
+        "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, ?, 'rule', '{}', '0', ?)",
+        (VERIFIER, CREATED),
+    )
+    connection.execute(
+        "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at, started_at, "
+        "finished_at, completed_at) VALUES (1, 1, '1', '[]', 1, 'complete', 0, ?1, ?1, ?1, ?1)",
+        (CREATED,),
+    )
+
+
+_INSERTS = {
+    "questions": "(id, dataset_id, key, source_id, type, subtype, hash) VALUES (?, 1, ?, ?, ?, ?, ?)",
+    "question_text": "(id, text, reference) VALUES (?, ?, ?)",
+    "completions": "(id, question_id, key, model_id, imported_gold, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    "completion_text": "(id, text) VALUES (?, ?)",
+    "verdicts": "(run_id, completion_id, outcome, score, reason, ms) VALUES (1, ?, ?, NULL, ?, 0.5)",
+    "item_states": "(completion_id, state, gold, gold_from, reason) VALUES (?, ?, ?, ?, ?)",
+}
+
+
+def _fill(database: Database, table: str, rows: Iterator[tuple[object, ...]]) -> None:
+    while batch := list(islice(rows, _BATCH)):
+        with database.write("normal") as connection:
+            connection.executemany(f"INSERT INTO {table} {_INSERTS[table]}", batch)
+
+
+def _scattered(number: int, size: int) -> int:
+    """A number below ``size`` that looks random but follows from ``number`` (Knuth's multiplicative hash)."""
+    return ((number * 2_654_435_761) % 2**32) * size >> 32
+
+
+def _question_of(number: int, questions: int) -> int:
+    return (number - 1) % questions + 1
+
+
+def _questions(count: int) -> Iterator[tuple[object, ...]]:
+    for number in range(1, count + 1):
+        code = _CODES[_scattered(number, len(_CODES))]
+        yield number, f"q-{number:05}", number % len(SOURCES) + 1, code[0], code, number.to_bytes(16, "big")
+
+
+def _question_texts(count: int) -> Iterator[tuple[object, ...]]:
+    for number in range(1, count + 1):
+        text = f"Problem {number}. A sequence begins with {number} and grows by {number % 7 + 1}. Give its fifth term."
+        yield number, text, rf"The fifth term is $\boxed{{{_answer(number)}}}$."
+
+
+def _completions(count: int, questions: int) -> Iterator[tuple[object, ...]]:
+    for number in range(1, count + 1):
+        model = _scattered(number, len(MODELS)) + 1
+        gold = int(_is_right(number))
+        yield number, _question_of(number, questions), f"c-{number:07}", model, gold, number.to_bytes(16, "big")
+
+
+def _completion_texts(count: int, questions: int, working: str) -> Iterator[tuple[object, ...]]:
+    for number in range(1, count + 1):
+        question = _question_of(number, questions)
+        found = _answer(question) + (0 if _is_right(number) else 1)
+        yield (
+            number,
+            f"We begin with {question} and add {question % 7 + 1} four times; attempt {number}. {working}"
+            rf"Each step adds the same amount, so the fifth term is \(a_5 = a_1 + 4d\). Hence $\boxed{{{found}}}$.",
+        )
+
+
+def _working(characters: int) -> str:
+    step = "Let $x = \\frac{a + 1}{b}$; then \\(x^2 + 2x + 1 = (x + 1)^2\\), which we check term by term.\n\n"
+    return ("\n\n" + step * (characters // len(step) + 1))[:characters] + "\n\n" if characters else ""
+
+
+def _answer(question: int) -> int:
+    return question + 4 * (question % 7 + 1)
+
+
+def _is_right(number: int) -> bool:
+    return _scattered(number + 17, 5) == 0
+
+
+def _verdicts(count: int) -> Iterator[tuple[object, ...]]:
+    for number in range(1, count + 1):
+        luck = _scattered(number + 5, 100)
+        right = _is_right(number)
+        outcome = 3 if luck == 0 else 2 if luck < 4 else int(right) if luck < 95 else int(not right)
+        yield number, outcome, {2: "no_final_answer", 3: "timeout"}.get(outcome)
+
+
+def _states(count: int, labelled: int) -> Iterator[tuple[object, ...]]:
+    for position in range(min(labelled, count)):
+        number = 1 + position * count // labelled if labelled < count else position + 1
+        state = _PUBLIC[position % len(_PUBLIC)]
+        final = state == "final"
+        gold = int(_is_right(number)) if final else None
+        yield number, state, gold, "agreed" if final else None, "proof" if state == "excluded" else None

@@ -1,0 +1,32 @@
+"""Fixtures every test may use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data beside the project; tests that need it are skipped elsewhere."""
+    if not (SHARED / "verifybench_hard_dev.jsonl").is_file():
+        pytest.skip("the real data folder ../shared/data is not here")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def real_file(shared_data: Path) -> Path:
+    """108 real VerifyBench-Hard rows in the released schema."""
+    return shared_data / "verifybench_hard_dev.jsonl"
+
+
+@pytest.fixture(scope="session")
+def real_rows(real_file: Path) -> list[dict[str, Any]]:
+    """The same rows, decoded."""
+    return [json.loads(line) for line in real_file.read_text(encoding="utf-8").splitlines()]

@@ -1,0 +1,419 @@
+"""The virtual table: position, selection by id, reading in threads, drawing of untrusted cells."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from threading import Event
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row, Sort, fit_widths
+from workbench.tui.widgets.page_cache import PAGE, PageCache
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+COLUMNS = (
+    Column("id", "id", 6, 10, "right"),
+    Column("question", "Question", 10, 40),
+    Column("gold", "Gold", 11, 14),
+    Column("note", "Note", 6, 30, sortable=False),
+)
+
+
+class Numbers:
+    """Rows 1..n under a filter, descending on demand; it notes what it was asked."""
+
+    def __init__(self, n: int, *, keep: Callable[[int], bool] = lambda _: True, descending: bool = False) -> None:
+        self.columns: Sequence[Column] = COLUMNS
+        self.natural = array("q", (number for number in range(1, n + 1) if keep(number)))
+        self.order = self.natural[::-1] if descending else self.natural
+        self.note = "note"
+        self.pages: list[int] = []
+        self.gate = Event()
+        self.gate.set()
+        self.fails = False
+
+    def count(self) -> int:
+        return len(self.order)
+
+    def ids(self) -> array[int]:
+        self.gate.wait(5)
+        return self.order
+
+    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+        return [self.row(number) for number in self.natural[offset : offset + limit]]
+
+    def page(self, ids: Sequence[int]) -> list[Row]:
+        self.pages.append(ids[0])
+        if self.fails:
+            raise OSError("disk gone")
+        return [self.row(number) for number in ids]
+
+    def row(self, number: int) -> Row:
+        verdict: tuple[str, CellStyle] = ("✓ correct", "success") if number % 2 else ("✗ incorrect", "error")
+        question = f"[b]What[/b] is\n{number}?"
+        return Row(number, (Cell(str(number)), Cell(question), Cell(*verdict), Cell(self.note)))
+
+
+class TableApp(App[None]):
+    """One table; it keeps the table's messages."""
+
+    def __init__(self, source: Numbers, sort: Sort | None = None) -> None:
+        super().__init__()
+        self.table = VirtualTable(source, sort=sort)
+        self.heard: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.table
+
+    def on_mount(self) -> None:
+        self.table.focus()
+
+    def hear(self, message: Message) -> None:
+        self.heard.append(message)
+
+    on_virtual_table_row_highlighted = hear
+    on_virtual_table_row_selected = hear
+    on_virtual_table_sort_requested = hear
+    on_virtual_table_selection_hidden = hear
+    on_virtual_table_failed = hear
+
+    def last(self, kind: type[Message]) -> Message | None:
+        return next((message for message in reversed(self.heard) if isinstance(message, kind)), None)
+
+    def lines(self) -> list[str]:
+        return [self.table.render_line(y).text for y in range(self.table.scrollable_size.height)]
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Wait for the threads, for what they say and for what that starts."""
+    for _ in range(3):
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+
+async def test_shows_rows_and_position() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert app.table.ready
+        assert app.table.position == "1 of 1,000"
+        assert app.table.visible_ids == list(range(1, 24))
+        lines = app.lines()
+        assert lines[0].split() == ["id", "Question", "Gold", "Note"]
+        assert "[b]What[/b] is↵1?" in lines[1]
+        assert lines[1].startswith("›")
+        assert {cell_len(line) for line in lines} == {app.table.scrollable_size.width}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_keys_move_the_cursor(size: tuple[int, int]) -> None:
+    app = TableApp(Numbers(1_450_000))
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await pilot.press("down", "j", "up")
+        assert app.table.selected_id == 2
+        page = app.table.scrollable_size.height - 1
+        await pilot.press("pagedown")
+        assert app.table.selected_id == 2 + page
+        await pilot.press("end")
+        assert app.table.position == "1,450,000 of 1,450,000"
+        await settle(pilot)
+        assert app.table.visible_ids[-1] == 1_450_000
+        assert "1450000" in app.lines()[-1]
+        await pilot.press("pageup", "home")
+        assert app.table.position == "1 of 1,450,000"
+        assert app.table.scroll_offset.y == 0
+        highlighted = app.last(VirtualTable.RowHighlighted)
+        assert isinstance(highlighted, VirtualTable.RowHighlighted)
+        assert (highlighted.row_id, highlighted.index) == (1, 0)
+
+
+async def test_cursor_move_draws_two_lines() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        drawn: list[int] = []
+        render_line = app.table.render_line
+
+        def spy(y: int) -> object:
+            drawn.append(y)
+            return render_line(y)
+
+        app.table.render_line = spy  # type: ignore[method-assign, assignment]
+        await pilot.press("down")
+        await pilot.pause()
+        assert set(drawn) == {1, 2}
+
+
+async def test_jumps() -> None:
+    app = TableApp(Numbers(10_000, descending=True))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.jump_to_row(5_000)
+        assert app.table.selected_id == 5_001
+        assert app.table.jump_to_id(77)
+        assert app.table.position == "9,924 of 10,000"
+        await settle(pilot)
+        assert 77 in app.table.visible_ids
+        assert not app.table.jump_to_id(99_999)
+        app.table.jump_to_row(10**9)
+        assert app.table.selected_id == 1
+
+
+async def test_selection_survives_sort_and_new_rows() -> None:
+    app = TableApp(Numbers(5_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.jump_to_id(1_234)
+        app.table.set_source(Numbers(5_000, descending=True), sort=Sort("id", descending=True))
+        await settle(pilot)
+        assert app.table.selected_id == 1_234
+        assert app.table.position == "3,767 of 5,000"
+        assert 1_234 in app.table.visible_ids
+        assert "id ▼" in app.lines()[0]
+        source = Numbers(6_000, descending=True)
+        app.table.set_source(source, sort=app.table.sort)
+        await settle(pilot)
+        assert app.table.position == "4,767 of 6,000"
+        source.order = source.order[1_000:]
+        app.table.reload()
+        await settle(pilot)
+        assert (app.table.selected_id, app.table.position) == (1_234, "3,767 of 5,000")
+        assert app.last(VirtualTable.SelectionHidden) is None
+
+
+async def test_reload_keeps_the_row_being_read() -> None:
+    source = Numbers(100)
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        source.order = array("q", [200, 201]) + source.order
+        app.table.reload()
+        await settle(pilot)
+        assert (app.table.selected_id, app.table.position) == (1, "3 of 102")
+
+
+async def test_filter_that_hides_the_selection_says_so() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.jump_to_id(501)
+        app.table.set_source(Numbers(1_000, keep=lambda number: number % 2 == 0))
+        await settle(pilot)
+        hidden = app.last(VirtualTable.SelectionHidden)
+        assert isinstance(hidden, VirtualTable.SelectionHidden)
+        assert hidden.row_id == 501
+        assert (app.table.selected_id, app.table.position) == (501, "– of 500")
+        await pilot.press("enter")
+        assert app.last(VirtualTable.RowSelected) is None
+        app.table.set_source(Numbers(1_000))
+        await settle(pilot)
+        assert (app.table.selected_id, app.table.position) == (501, "501 of 1,000")
+
+
+async def test_first_row_is_not_a_choice_that_follows_a_sort() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.set_source(Numbers(1_000, descending=True), sort=Sort("id", descending=True))
+        await settle(pilot)
+        assert (app.table.selected_id, app.table.position) == (1_000, "1 of 1,000")
+
+
+async def test_natural_order_until_the_ids_are_known() -> None:
+    source = Numbers(1_000, descending=True)
+    source.gate.clear()
+    app = TableApp(source, sort=Sort("id", descending=True))
+    async with app.run_test(size=(80, 24)) as pilot:
+        while "1,000" not in app.table.position:
+            await pilot.pause(0.01)
+        assert not app.table.ready
+        assert app.table.visible_ids[:3] == [1, 2, 3]
+        assert "id …" in app.lines()[0]
+        assert app.last(VirtualTable.RowHighlighted) is None
+        source.gate.set()
+        await settle(pilot)
+        assert app.table.visible_ids[:3] == [1_000, 999, 998]
+        assert "id ▼" in app.lines()[0]
+
+
+async def test_an_older_source_cannot_come_back() -> None:
+    slow = Numbers(10)
+    slow.gate.clear()
+    app = TableApp(slow)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        app.table.set_source(Numbers(2_000))
+        while not app.table.ready:
+            await pilot.pause(0.01)
+        slow.gate.set()
+        await settle(pilot)
+        assert app.table.row_count == 2_000
+
+
+async def test_mouse() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await pilot.click(VirtualTable, offset=(20, 5))
+        assert app.table.selected_id == 5
+        assert app.last(VirtualTable.RowSelected) is None
+        await pilot.click(VirtualTable, offset=(20, 5))
+        selected = app.last(VirtualTable.RowSelected)
+        assert isinstance(selected, VirtualTable.RowSelected)
+        assert selected.row_id == 5
+        header = app.lines()[0]
+        await pilot.click(VirtualTable, offset=(header.index("Note"), 0))
+        assert app.last(VirtualTable.SortRequested) is None
+        await pilot.click(VirtualTable, offset=(header.index("Gold"), 0))
+        request = app.last(VirtualTable.SortRequested)
+        assert isinstance(request, VirtualTable.SortRequested)
+        assert request.column == "gold"
+        assert app.table.selected_id == 5
+
+
+async def test_first_column_stays_when_scrolled_sideways() -> None:
+    source = Numbers(100)
+    source.columns = (Column("id", "id", 6), *(Column(f"c{n}", f"Column {n}", 40, 50) for n in range(3)))
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "Column 2" not in app.lines()[0]
+        for _ in range(10):
+            await pilot.press("right")
+        lines = app.lines()
+        assert "Column 2" in lines[0]
+        assert lines[3].split("│")[0].strip() == "3"
+        assert {cell_len(line) for line in lines} == {app.table.scrollable_size.width}
+
+
+async def test_failed_page_is_told_and_read_again_on_demand() -> None:
+    source = Numbers(10_000)
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        source.fails = True
+        app.table.jump_to_row(5_000)
+        await settle(pilot)
+        failed = app.last(VirtualTable.Failed)
+        assert isinstance(failed, VirtualTable.Failed)
+        assert "disk gone" in str(failed.error)
+        assert "can't be read" in app.lines()[10]
+        asked = len(source.pages)
+        await pilot.press("up")
+        await settle(pilot)
+        assert len(source.pages) == asked
+        source.fails = False
+        app.table.refresh_rows()
+        await settle(pilot)
+        assert "5000" in "".join(app.lines())
+
+
+async def test_refreshed_rows_show_their_new_cells() -> None:
+    source = Numbers(1_000)
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        source.note = "changed"
+        app.table.refresh_rows()
+        await settle(pilot)
+        assert "changed" in app.lines()[1]
+        assert app.table.selected_id == 1
+
+
+async def test_no_rows_and_then_other_columns() -> None:
+    app = TableApp(Numbers(0))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "No rows" in app.lines()[1]
+        assert app.table.position == "– of 0"
+        await pilot.press("down", "end", "enter", "pagedown")
+        source = Numbers(3)
+        source.columns = (*COLUMNS[:3], Column("other", "Other"))
+        app.table.set_source(source)
+        await settle(pilot)
+        assert "Other" in app.lines()[0]
+        assert app.table.position == "1 of 3"
+
+
+async def test_narrow_and_resized() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        app.table.jump_to_row(39)
+        await pilot.resize_terminal(20, 8)
+        await settle(pilot)
+        assert 39 in app.table.visible_ids
+        assert {cell_len(line) for line in app.lines()} == {app.table.scrollable_size.width}
+
+
+def test_newest_wish_is_read_first_and_none_twice() -> None:
+    cache = PageCache(Numbers(10_000), array("q", range(1, 10_001)))
+    for page in (1, 2, 3, 1):
+        assert cache.row(page * PAGE) is None
+    cache.prefetch(5 * PAGE)
+    assert cache.start_fetching()
+    assert not cache.start_fetching()
+    order = [cache.next_wish()]
+    cache.row((order[0] or 0) * PAGE)  # being read: not wished for again
+    while (wish := cache.next_wish()) is not None:
+        order.append(wish)
+    assert order == [1, 3, 2, 4, 5]
+
+
+def test_cache_forgets_the_page_used_longest_ago() -> None:
+    source = Numbers(20_000)
+    cache = PageCache(source, source.ids())
+    for page in range(64):
+        cache.put(cache.read(page))
+    assert cache.row(0) is not None
+    cache.put(cache.read(64))
+    assert cache.row(0) is not None
+    assert cache.row(PAGE) is None
+
+
+ANY_TEXT = st.text(st.characters(), max_size=80) | st.text(
+    st.sampled_from("a漢\u200d\ufe0f👩\u0301\t\n\x1b "), max_size=30
+)
+
+
+@given(ANY_TEXT, st.integers(0, 60), st.sampled_from(["left", "right"]))
+def test_fit_is_exact(text: str, width: int, align: str) -> None:
+    shown = fit(text, width, "right" if align == "right" else "left")
+    assert cell_len(shown) == width
+    shown.encode()
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_printable_text_is_one_harmless_line_of_additive_width(one: str, two: str) -> None:
+    shown = printable(one)
+    assert len(shown.splitlines()) <= 1
+    assert not any(ord(character) < 32 or 127 <= ord(character) < 160 for character in shown)
+    assert cell_len(shown + printable(two)) == cell_len(shown) + cell_len(printable(two))
+    assert printable(shown) == shown
+
+
+def test_long_cells_are_cut_before_they_are_measured() -> None:
+    assert fit("x" * 1_000_000, 10) == "xxxxxxxxx…"
+    assert fit("x" * 1_000, 600).rstrip().endswith("…")
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(0, 40), st.integers(0, 300)), min_size=1), st.integers(0, 300)
+)
+def test_widths_fill_the_room_but_never_fall_below_their_minimum(
+    sizes: list[tuple[int, int, int]], available: int
+) -> None:
+    columns = [Column(str(n), "", low, low + more) for n, (low, more, _) in enumerate(sizes)]
+    widths = fit_widths(columns, [natural for _, _, natural in sizes], available)
+    assert all(width >= column.min_width for width, column in zip(widths, columns, strict=True))
+    if sum(column.min_width for column in columns) <= available:
+        assert sum(widths) <= available

@@ -1,0 +1,89 @@
+"""Figures of a confusion table: by hand, at their edges, and against scikit-learn."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, confusion_matrix, matthews_corrcoef
+
+from workbench.analysis import metrics
+from workbench.analysis.confusion import Confusion, count
+from workbench.model.verdict import Outcome, Protocol3
+
+PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
+
+
+def test_figures_of_a_table_worked_by_hand() -> None:
+    counts = Confusion(tp=40, fp=9, tn=45, fn=6)
+    assert metrics.accuracy(counts) == 0.85
+    assert metrics.fpr(counts) == pytest.approx(9 / 54)
+    assert metrics.fnr(counts) == pytest.approx(6 / 46)
+    assert metrics.balanced_accuracy(counts) == pytest.approx((40 / 46 + 45 / 54) / 2)
+    assert metrics.mcc(counts) == pytest.approx((40 * 45 - 9 * 6) / (49 * 46 * 54 * 51) ** 0.5)
+
+
+def test_an_always_incorrect_verifier_looks_good_by_accuracy_alone() -> None:
+    counts = Confusion(tp=0, fp=0, tn=709, fn=291)
+    assert metrics.accuracy(counts) == 0.709
+    assert metrics.mcc(counts) == 0
+    assert metrics.balanced_accuracy(counts) == 0.5
+    assert metrics.fpr(counts) == 0
+    assert metrics.fnr(counts) == 1
+
+
+def test_without_rows_everything_is_undefined_and_mcc_is_zero() -> None:
+    nothing = Confusion(tp=0, fp=0, tn=0, fn=0)
+    assert metrics.accuracy(nothing) is None
+    assert metrics.balanced_accuracy(nothing) is None
+    assert metrics.fpr(nothing) is None
+    assert metrics.fnr(nothing) is None
+    assert metrics.mcc(nothing) == 0
+
+
+@settings(deadline=None)
+@given(st.integers(0, 500), st.integers(0, 500), st.booleans())
+def test_a_constant_verifier_has_mcc_zero_and_balanced_accuracy_only_with_both_classes(
+    positives: int, negatives: int, says_correct: bool
+) -> None:
+    counts = (
+        Confusion(tp=positives, fp=negatives, tn=0, fn=0)
+        if says_correct
+        else Confusion(tp=0, fp=0, tn=negatives, fn=positives)
+    )
+    assert metrics.mcc(counts) == 0
+    assert metrics.balanced_accuracy(counts) == (0.5 if positives and negatives else None)
+
+
+def test_mcc_of_millions_of_rows_does_not_overflow() -> None:
+    counts = Confusion(tp=10**9, fp=0, tn=10**9, fn=0)
+    assert metrics.mcc(counts) == 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_figures_equal_scikit_learn(protocol: Protocol3, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = int(random.integers(20, 400))
+    gold = random.integers(0, 2, size).astype(np.int8)
+    outcomes = random.choice(4, size, p=random.dirichlet([2, 2, 1, 1])).astype(np.int8)
+    counts = count(outcomes, gold, protocol)
+
+    truth, predicted = _as_predictions(outcomes, gold, protocol)
+    matrix = confusion_matrix(truth, predicted, labels=[0, 1])
+    assert [[counts.tn, counts.fp], [counts.fn, counts.tp]] == matrix.tolist()
+    assert metrics.accuracy(counts) == pytest.approx((truth == predicted).mean(), abs=1e-12)
+    assert metrics.mcc(counts) == pytest.approx(matthews_corrcoef(truth, predicted), abs=1e-12)
+    assert set(truth) == {0, 1}
+    assert metrics.balanced_accuracy(counts) == pytest.approx(balanced_accuracy_score(truth, predicted), abs=1e-12)
+
+
+def _as_predictions(outcomes: np.ndarray, gold: np.ndarray, protocol: Protocol3) -> tuple[np.ndarray, np.ndarray]:
+    undecided = outcomes >= Outcome.ABSTAIN
+    if protocol == "decided":
+        return gold[~undecided], outcomes[~undecided]
+    stand_in = np.zeros_like(gold) if protocol == "forced" else 1 - gold
+    return gold, np.where(undecided, stand_in, outcomes)

@@ -1,0 +1,77 @@
+"""Backup and doctor."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import StoreError
+from workbench.services.care import backup, doctor
+from workbench.services.project import open_project
+
+
+def test_a_backup_is_a_whole_database_taken_while_someone_writes(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(10))
+    target = tmp_path / "copy.db"
+    other = sqlite3.connect(project.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    other.execute("UPDATE datasets SET name = 'half'")
+    assert backup(project, target) == target.stat().st_size
+    other.execute("ROLLBACK")
+    other.close()
+    copy = open_project(target)
+    assert copy.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (10,)
+    assert copy.database.reader().execute("SELECT name FROM datasets").fetchall() == [("sample",)]
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_backup_replaces_nothing_unless_forced_and_never_itself(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    target = tmp_path / "copy.db"
+    target.write_text("mine")
+    with pytest.raises(StoreError, match="exists"):
+        backup(project, target)
+    assert target.read_text() == "mine"
+    backup(project, target, force=True)
+    with pytest.raises(StoreError, match="itself"):
+        backup(project, project.path, force=True)
+
+
+def failures(path: Path) -> set[str]:
+    return {finding.name for finding in doctor(open_project(path)) if not finding.ok}
+
+
+def test_doctor_finds_a_healthy_database_healthy(tmp_path: Path) -> None:
+    assert failures(make_project(tmp_path, numbered(3)).path) == set()
+
+
+@pytest.mark.parametrize(
+    ("damage", "check"),
+    [
+        ("DROP TRIGGER label_events_no_delete", "append-only triggers"),
+        ("DROP INDEX questions_subtype", "tables"),
+        (
+            "INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final');"
+            "INSERT INTO annotators VALUES (1, 'a', 'annotator', '');"
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
+            "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')",
+            "item states",
+        ),
+        ("UPDATE completions SET question_id = 999", "foreign keys"),
+        (
+            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, started_at) "
+            "VALUES (1, 'f', 'jsonl', 'running', 9, 9, '')",
+            "imports",
+        ),
+    ],
+)
+def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> None:
+    project = make_project(tmp_path, numbered(3))
+    project.close()
+    raw = sqlite3.connect(project.path)
+    raw.executescript(damage)
+    raw.close()
+    assert check in failures(project.path)

@@ -1,0 +1,185 @@
+"""Label files: idempotent, refused by line and field, adjudications last, round trips."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.services.label_export import export_labels
+from workbench.services.labels import import_labels
+from workbench.services.people import assign
+from workbench.services.project import Project
+from workbench.services.status import status
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(6, subtype="A1", type="A"))
+
+
+def write(tmp_path: Path, *lines: dict[str, Any] | str) -> Path:
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    return path
+
+
+def label(completion: str, annotator: str, verdict: str = "correct", **more: Any) -> dict[str, Any]:
+    return {"completion_id": completion, "annotator": annotator, "verdict": verdict, **more}
+
+
+def dump(project: Project) -> list[str]:
+    return list(project.database.reader().iterdump())
+
+
+def test_agreement_conflict_adjudication_and_exclusion(project: Project, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        label("c1", "dora", "incorrect", role="adjudicator"),
+        label("c0", "ann"),
+        label("c0", "bob"),
+        label("c1", "ann"),
+        label("c1", "bob", "incorrect"),
+        label("c2", "ann"),
+        label("c2", "bob", "incorrect"),
+        label("c3", "ann", "unsuitable", reason="proof"),
+        label("c3", "bob", "unsuitable", reason="proof"),
+        label("c4", "ann"),
+    )
+    report = import_labels(project, path)
+    assert (report.imported, report.unchanged, report.refused) == (10, 0, 0)
+    assert status(project).states == {"unlabelled": 1, "labelled": 1, "conflict": 1, "final": 2, "excluded": 1}
+    gold = dict(project.database.reader().execute("SELECT completion_id, gold_from FROM gold").fetchall())
+    assert gold == {1: "agreed", 2: "adjudicated", 3: None, 4: None, 5: "imported", 6: "imported"}
+
+
+def test_importing_twice_changes_no_byte(project: Project, tmp_path: Path) -> None:
+    path = write(tmp_path, label("c0", "ann", answer_subtype="A1"), label("c0", "bob", note="[b]x[/b]"))
+    import_labels(project, path)
+    before = dump(project)
+    report = import_labels(project, path)
+    assert (report.imported, report.unchanged) == (0, 2)
+    assert dump(project) == before
+
+
+def test_export_and_import_elsewhere_gives_the_same_states(project: Project, tmp_path: Path) -> None:
+    lines = [label("c0", "ann", answer_subtype="A2"), label("c0", "bob", answer_subtype="A2")]
+    lines += [label("c1", "ann"), label("c1", "bob", "incorrect"), label("c1", "cy", role="adjudicator")]
+    import_labels(project, write(tmp_path, *lines))
+    out = tmp_path / "out.jsonl"
+    assert export_labels(project, out) == 5
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6, subtype="A1", type="A"))
+    assert import_labels(other, out).imported == 5
+    query = "SELECT * FROM item_states ORDER BY completion_id"
+    assert other.database.reader().execute(query).fetchall() == project.database.reader().execute(query).fetchall()
+    again = tmp_path / "again.jsonl"
+    export_labels(other, again)
+    assert again.read_bytes() == out.read_bytes()
+    assert import_labels(project, again).unchanged == 5
+
+
+def test_history_carries_every_event_and_comes_back(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "ann", "incorrect", revision=2)))
+    out = tmp_path / "history.jsonl"
+    assert export_labels(project, out, history=True) == 2
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6, subtype="A1", type="A"))
+    assert import_labels(other, out).imported == 2
+    events = "SELECT uuid, kind, verdict, supersedes FROM label_events ORDER BY id"
+    assert other.database.reader().execute(events).fetchall() == project.database.reader().execute(events).fetchall()
+
+
+def test_a_later_revision_replaces_the_label(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob", "incorrect")))
+    assert status(project).states["conflict"] == 1
+    import_labels(project, write(tmp_path, label("c0", "bob", "correct", revision=2)))
+    assert status(project).states["final"] == 1
+
+
+def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Path) -> None:
+    lines = [label("c0", "ann"), label("c0", "bob", "incorrect"), label("c0", "cy", role="adjudicator")]
+    import_labels(project, write(tmp_path, *lines))
+    assert status(project).states["final"] == 1
+    import_labels(project, write(tmp_path, label("c0", "dan", "incorrect")))
+    assert status(project).states["conflict"] == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("{not json", None),
+        ("[1, 2]", None),
+        ({"completion_id": "c0", "verdict": "correct"}, "annotator"),
+        (label("c0", "ann", "right"), "verdict"),
+        (label("c0", "ann", "unsuitable"), "reason"),
+        (label("c0", "ann", "correct", reason="proof"), "reason"),
+        (label("c0", "ann", answer_subtype="Q"), "answer_subtype"),
+        (label("c0", "ann", uuid="no"), "uuid"),
+        (label("nowhere", "ann"), "completion_id"),
+        (label("c0", "ann", revision=0), "revision"),
+        (label("c0", "\x1b[31m"), "annotator"),
+        ({"completion_id": "c0", "annotator": "ann"}, "verdict"),
+    ],
+)
+def test_bad_lines_are_refused_with_their_field_and_the_rest_is_taken(
+    project: Project, tmp_path: Path, line: dict[str, Any] | str, field: str | None
+) -> None:
+    report = import_labels(project, write(tmp_path, label("c2", "ann"), line, label("c3", "ann")))
+    assert (report.imported, report.refused) == (2, 1)
+    assert report.refusals[0]["line"] == 2
+    assert report.refusals[0]["field"] == field
+
+
+def test_same_uuid_with_other_content_is_refused(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, label("c0", "ann")))
+    report = import_labels(project, write(tmp_path, label("c0", "ann", "incorrect")))
+    assert (report.imported, report.refused, report.refusals[0]["field"]) == (0, 1, "uuid")
+
+
+def test_the_adjudicator_is_none_of_the_annotators(project: Project, tmp_path: Path) -> None:
+    lines = [label("c0", "ann"), label("c0", "bob", "incorrect"), label("c0", "bob", role="adjudicator")]
+    report = import_labels(project, write(tmp_path, *lines))
+    assert report.refused == 1
+    assert "adjudicator" in str(report.refusals[0]["message"])
+    assert status(project).states["conflict"] == 1
+
+
+def test_contradicting_types_of_one_person_on_one_question_are_refused(project: Project, tmp_path: Path) -> None:
+    lines = [label("c0", "ann", answer_subtype="A1"), label("c1", "ann", answer_subtype="B1")]
+    report = import_labels(project, write(tmp_path, *lines))
+    assert report.refused == 1
+    assert report.refusals[0]["field"] == "answer_subtype"
+    kept = project.database.reader().execute("SELECT count(*) FROM label_events").fetchone()
+    assert kept == (2,)
+
+
+def test_an_ambiguous_id_is_refused_until_the_data_set_is_named(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2, dataset="one") + numbered(2, dataset="two"))
+    report = import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "ann", dataset="two")))
+    assert (report.imported, report.refused) == (1, 1)
+    assert "ambiguous" in str(report.refusals[0]["message"])
+
+
+def test_labels_from_a_file_fill_slots_opened_before_or_after(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob")))
+    assert assign(project, ["ann", "bob", "cy"], per_item=2).assigned == 12
+    import_labels(project, write(tmp_path, label("c1", "ann")))
+    rows = project.database.reader().execute(
+        "SELECT subject, count(*) FROM assignments WHERE task = 'correctness' AND state = 'done' GROUP BY subject"
+    )
+    assert rows.fetchall() == [(1, 2), (2, 1)]
+
+
+def test_types_settled_by_people_hold_an_item_back_until_they_are_final(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2, types="labelled"))
+    import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob")))
+    assert status(project).states["labelled"] == 1
+    typed = [label("c1", "ann", answer_subtype="A1"), label("c1", "bob", answer_subtype="A1")]
+    import_labels(project, write(tmp_path, *typed))
+    assert status(project).states["final"] == 2
+    subtypes = project.database.reader().execute("SELECT DISTINCT subtype FROM item_states").fetchall()
+    assert subtypes == [("A1",)]

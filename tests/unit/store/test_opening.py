@@ -1,0 +1,175 @@
+"""Opening a database: versions, foreign files, network file systems, durability, append-only events."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import StoreError
+from workbench.store import filesystem, migrations
+from workbench.store.connection import Database
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_a_new_database_is_in_wal_mode_with_foreign_keys(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    assert database.reader().execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert database.reader().execute("PRAGMA foreign_keys").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(("durability", "level"), [("full", 2), ("normal", 1)])
+def test_labels_are_written_with_full_and_bulk_rows_with_normal_durability(
+    tmp_path: Path, durability: Any, level: int
+) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    with database.write(durability) as connection:
+        assert connection.in_transaction
+        assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
+
+
+def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+
+    def fail() -> None:
+        with database.write("full") as connection:
+            connection.execute("INSERT INTO models (name) VALUES ('m')")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert database.reader().execute("SELECT count(*) FROM models").fetchone() == (0,)
+
+
+def test_a_reader_cannot_write(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        database.reader().execute("INSERT INTO models (name) VALUES ('m')")
+
+
+def test_a_missing_file_or_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=re.escape(str(tmp_path / "no.db"))):
+        Database(tmp_path / "no.db")
+    with pytest.raises(StoreError, match="folder"):
+        Database(tmp_path / "nowhere" / "p.db", create=True)
+
+
+def test_files_that_are_not_ours_are_refused_untouched(tmp_path: Path) -> None:
+    text = tmp_path / "notes.db"
+    text.write_text("not a database, but long enough to look at" * 10)
+    foreign = tmp_path / "foreign.db"
+    sqlite3.connect(foreign).execute("CREATE TABLE t (x)").connection.close()
+    for path in (text, foreign):
+        before = path.read_bytes()
+        with pytest.raises(StoreError):
+            Database(path)
+        assert path.read_bytes() == before
+
+
+def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> None:
+    path = make_project(tmp_path).path
+    raw = sqlite3.connect(path)
+    raw.execute("PRAGMA user_version = 99")
+    raw.close()
+    with pytest.raises(StoreError, match="99") as caught:
+        Database(path)
+    assert caught.value.exit_code == 1
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (99,)
+
+
+def test_an_unknown_migration_counts_as_newer(tmp_path: Path) -> None:
+    path = make_project(tmp_path).path
+    raw = sqlite3.connect(path)
+    raw.execute("UPDATE _sqlite_migrations SET name = 'm999_from_the_future'")
+    raw.commit()
+    raw.close()
+    with pytest.raises(StoreError, match="newer"):
+        Database(path)
+
+
+def add_colour(db: Any) -> None:
+    db.execute("ALTER TABLE models ADD COLUMN colour TEXT")
+
+
+def break_halfway(db: Any) -> None:
+    db.execute("ALTER TABLE models ADD COLUMN half TEXT")
+    db.execute("INSERT INTO nowhere VALUES (1)")
+
+
+def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_project(tmp_path, numbered(2, model="m")).path
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
+    database = Database(path)
+    assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
+    copy = sqlite3.connect(path.with_name("p.db.before-version-2"))
+    assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+    assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make_project(tmp_path, numbered(2)).path
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, break_halfway])
+        with pytest.raises(sqlite3.OperationalError):
+            Database(path)
+    columns = [row[1] for row in Database(path).reader().execute("PRAGMA table_info(models)")]
+    assert columns == ["id", "name"]
+
+
+def test_network_file_systems_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mounts = tmp_path / "mounts"
+    local = tmp_path / "local"
+    local.mkdir()
+    mounts.write_text(f"/dev/root / ext4 rw 0 0\nserver:/x {tmp_path} nfs4 rw 0 0\ndev {local} fuse.s3fs rw 0 0\n")
+    monkeypatch.setattr(filesystem, "MOUNTS", mounts)
+    for folder in (tmp_path, local):
+        with pytest.raises(StoreError, match="network"):
+            Database(folder / "p.db", create=True)
+    assert filesystem.file_system(Path("/")) == "ext4"
+    assert not (tmp_path / "p.db").exists()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE label_events SET verdict = 'incorrect'",
+        "DELETE FROM label_events",
+        "INSERT OR REPLACE INTO label_events (uuid, kind, task, subject, annotator_id, schema, created_at) "
+        "VALUES ('u', 'label', 'correctness', 1, 1, 1, '')",
+        "REPLACE INTO label_events (id, uuid, kind, task, subject, annotator_id, schema, created_at) "
+        "VALUES (1, 'v', 'label', 'correctness', 1, 1, 1, '')",
+    ],
+)
+def test_events_can_only_be_added(tmp_path: Path, statement: str) -> None:
+    project = make_project(tmp_path, numbered(2))
+    with project.database.write("full") as connection:
+        connection.execute("INSERT INTO annotators VALUES (1, 'a', 'annotator', '')")
+        connection.execute(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
+            "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"
+        )
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"), project.database.write("full") as connection:
+        connection.execute(statement)
+
+
+def test_no_changeable_table_is_named_after_labels() -> None:
+    from workbench.store.schema import VERSION_1
+
+    names = [re.match(r"CREATE TABLE (\w+)", statement) for statement in VERSION_1]
+    tables = [match[1] for match in names if match]
+    assert [name for name in tables if "label" in name or "adjudication" in name] == ["label_events"]
+
+
+def test_every_transaction_begins_immediately() -> None:
+    begins = [
+        f"{path.name}: {line.strip()}"
+        for path in (ROOT / "workbench").rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"""["']\s*BEGIN\b(?! IMMEDIATE|\s+SELECT)""", line)
+    ]
+    assert begins == []

@@ -1,0 +1,82 @@
+"""A plug-in verifier that does to its worker whatever the completion says."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any, ClassVar, cast
+
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Isolation
+
+
+class Hostile:
+    description: ClassVar[str] = "Does what the completion says"
+    options: ClassVar[dict[str, str]] = {
+        "start": "what to do when made: nothing, raise or exit",
+        "spare": "the process id that survives start=exit",
+    }
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "hostile"
+    version: str = "1"
+    isolation: Isolation = "process"
+
+    def __init__(self, start: str = "nothing", spare: str = "0") -> None:
+        if start not in ("nothing", "raise", "exit"):
+            raise ValueError(f"start can't be {start}")
+        if start != "nothing" and os.getpid() != int(spare):
+            if start == "exit":
+                os._exit(3)
+            raise RuntimeError("no licence found")
+        self.start = start
+
+    def config(self) -> dict[str, object]:
+        return {"start": self.start}
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        deeds = {
+            "hang": _hang,
+            "compute": _compute,
+            "segfault": _segfault,
+            "memory": _memory,
+            "grow": _grow,
+            "exit": sys.exit,
+            "raise": _raise,
+        }
+        if item.completion == "nonsense":
+            return cast("Verdict", "correct")
+        if item.completion == "unsendable":
+            return Verdict(outcome=Outcome.CORRECT, detail="\ud800")
+        if item.completion == "wrong type":
+            return Verdict(outcome=Outcome.CORRECT, score=cast("Any", "high"))
+        deeds.get(item.completion, lambda: None)()
+        return Verdict(outcome=Outcome.CORRECT, score=float(len(item.completion)), detail=str(os.getpid()))
+
+
+def _hang() -> None:
+    while True:
+        pass
+
+
+def _compute() -> None:
+    """Stays inside one C call that no Python signal handler or thread can interrupt."""
+    9 ** (9**9)
+
+
+def _segfault() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def _memory() -> None:
+    chunks = []
+    while True:
+        chunks.append(bytearray(b"x") * 20_000_000)
+
+
+def _grow() -> None:
+    len(bytearray(b"x") * 200_000_000)
+
+
+def _raise() -> None:
+    raise RuntimeError("broken on purpose")

@@ -1,0 +1,91 @@
+"""`math-verify` says what the library says, and survives what the library doesn't."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.pool import WorkerPool
+
+BOMBS = {
+    "tower": "9^{9^{9^9}}",
+    "factorial": "(10^7)!",
+    "binomial": r"\binom{10^8}{5\cdot 10^7}",
+    "braces": "{" * 2000,
+    "digits": "9" * 3_000_000,
+}
+
+_DIRECTLY = """
+import json, logging, sys
+logging.disable()
+from math_verify import parse, verify
+for line in sys.stdin:
+    row = json.loads(line)
+    print(int(verify(parse(f"${row['answer']}$"), parse(row["completion"]))))
+"""
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[WorkerPool]:
+    with WorkerPool(("math-verify", {}), 1) as pool:
+        yield pool
+
+
+def _verify(pool: WorkerPool, reference: str, completion: str) -> Verdict:
+    while not pool.free:
+        pool.wait(5)
+    pool.submit(VerifierInput(item=1, question="", reference=reference, completion=completion))
+    while not (results := pool.wait(5)):
+        pass
+    pool.release(1)
+    return results[0][1]
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "outcome"),
+    [
+        (r"\frac{1}{2}", r"So it is $\boxed{0.5}$.", Outcome.CORRECT),
+        ("4", r"The answer is $\boxed{5}$", Outcome.INCORRECT),
+        ("x+1", r"$\boxed{1+x}$", Outcome.CORRECT),
+    ],
+)
+def test_decides_by_value(pool: WorkerPool, reference: str, completion: str, outcome: Outcome) -> None:
+    verdict = _verify(pool, reference, completion)
+    assert (verdict.outcome, verdict.reason) == (outcome, "symbolic")
+    assert verdict.reference_final
+    assert verdict.candidate_final
+    assert verdict.ms > 0
+
+
+def test_abstains_where_it_reads_no_answer(pool: WorkerPool) -> None:
+    no_reference = _verify(pool, "", r"$\boxed{5}$")
+    assert (no_reference.outcome, no_reference.reason) == (Outcome.ABSTAIN, "no_reference_answer")
+    no_answer = _verify(pool, "5", "I don't know")
+    assert (no_answer.outcome, no_answer.reason) == (Outcome.ABSTAIN, "no_answer_found")
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_bomb_is_a_timeout_and_the_next_item_is_judged_right(pool: WorkerPool, bomb: str) -> None:
+    verdict = _verify(pool, "5", rf"The final answer is $\boxed{{{BOMBS[bomb]}}}$.")
+    assert (verdict.outcome, verdict.reason) == (Outcome.ABSTAIN, "timeout")
+    assert _verify(pool, "5", r"$\boxed{5}$").outcome is Outcome.CORRECT
+
+
+@pytest.mark.real_data
+def test_equals_the_library_on_real_rows(pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
+    direct = subprocess.run(
+        [sys.executable, "-c", _DIRECTLY],
+        input="".join(json.dumps(row) + "\n" for row in real_rows),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    expected = [bool(int(line)) for line in direct.stdout.split()]
+    forced = [_verify(pool, row["answer"], row["completion"]).outcome is Outcome.CORRECT for row in real_rows]
+    assert forced == expected

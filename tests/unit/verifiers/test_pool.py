@@ -1,0 +1,229 @@
+"""Nothing a verifier does to its worker reaches the pool's owner or the next item."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+
+import psutil
+import pytest
+
+from workbench.errors import UsageError, VerifierError
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.pool import WorkerPool
+
+MEMORY = 300_000_000
+
+
+def _item(number: int, completion: str) -> VerifierInput:
+    return VerifierInput(item=number, question="", reference="", completion=completion)
+
+
+def _pool(workers: int = 1, deadline: float = 1.0, **options: str) -> WorkerPool:
+    return WorkerPool(("hostile", options), workers, deadline=deadline, memory_bytes=MEMORY)
+
+
+def _run(pool: WorkerPool, completions: Iterable[str]) -> list[Verdict]:
+    """Verdicts in the order of the items."""
+    waiting = [_item(number, text) for number, text in enumerate(completions)]
+    total = len(waiting)
+    verdicts: dict[int, Verdict] = {}
+    while len(verdicts) < total:
+        while waiting and pool.free:
+            pool.submit(waiting.pop(0))
+        for item, verdict in pool.wait(5):
+            verdicts[item.item] = verdict
+            pool.release(item.item)
+    return [verdicts[number] for number in range(total)]
+
+
+def _until_free(pool: WorkerPool) -> None:
+    while not pool.free:
+        pool.wait(5)
+
+
+def _gone(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _wait_until_gone(pids: list[int]) -> None:
+    end = time.monotonic() + 20
+    while not all(_gone(pid) for pid in pids):
+        assert time.monotonic() < end, f"still alive: {[pid for pid in pids if not _gone(pid)]}"
+        time.sleep(0.02)
+
+
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize(
+    ("deed", "outcome", "reason"),
+    [
+        ("hang", Outcome.ABSTAIN, "timeout"),
+        ("compute", Outcome.ABSTAIN, "timeout"),
+        ("segfault", Outcome.ABSTAIN, "worker_died"),
+        ("memory", Outcome.ABSTAIN, "worker_died"),
+        ("exit", Outcome.ABSTAIN, "worker_died"),
+        ("raise", Outcome.ERROR, "internal"),
+        ("nonsense", Outcome.ERROR, "internal"),
+        ("unsendable", Outcome.ERROR, "internal"),
+        ("wrong type", Outcome.ERROR, "internal"),
+    ],
+)
+def test_a_hostile_item_gets_its_reason_and_the_next_one_is_answered(deed: str, outcome: Outcome, reason: str) -> None:
+    with _pool() as pool:
+        hostile, tame = _run(pool, [deed, "tame"])
+    assert (hostile.outcome, hostile.reason) == (outcome, reason)
+    assert (tame.outcome, tame.score) == (Outcome.CORRECT, 4.0)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_hanging_worker_does_not_hold_up_the_others() -> None:
+    with _pool(workers=2) as pool:
+        verdicts = _run(pool, ["hang", *["tame"] * 40])
+    assert [verdict.reason for verdict in verdicts] == ["timeout", *[None] * 40]
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_worker_takes_nothing_new_until_its_result_is_released() -> None:
+    with _pool() as pool:
+        _until_free(pool)
+        for number, deed in enumerate(("tame", "segfault")):
+            pool.submit(_item(number, deed))
+            assert pool.free == 0
+            while not pool.wait(5):
+                pass
+            for _ in range(3):
+                assert pool.wait(0.05) == []
+            assert pool.free == 0
+            with pytest.raises(RuntimeError):
+                pool.submit(_item(9, "tame"))
+            pool.release(number)
+            _until_free(pool)
+        with pytest.raises(KeyError):
+            pool.release(1)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_megabytes_arrive_whole() -> None:
+    with _pool() as pool:
+        sizes = [20_000_000, 3, 5_000_000]
+        assert [verdict.score for verdict in _run(pool, ["é" * size for size in sizes])] == sizes
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_worker_that_stops_reading_misses_the_deadline_and_blocks_nobody() -> None:
+    with _pool() as pool:
+        _until_free(pool)
+        os.kill(pool.pids[1], signal.SIGSTOP)
+        stopped, tame = _run(pool, ["x" * 20_000_000, "tame"])
+    assert (stopped.outcome, stopped.reason) == (Outcome.ABSTAIN, "timeout")
+    assert tame.outcome is Outcome.CORRECT
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_worker_that_dies_idle_is_replaced_at_no_item_s_cost() -> None:
+    with _pool() as pool:
+        _until_free(pool)
+        os.kill(pool.pids[1], signal.SIGKILL)
+        _wait_until_gone([pool.pids[1]])
+        pool.wait(5)
+        assert _run(pool, ["tame"])[0].outcome is Outcome.CORRECT
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_worker_that_has_grown_large_answers_and_is_replaced() -> None:
+    with _pool(deadline=5) as pool:
+        first, same, grown, fresh = _run(pool, ["tame", "tame", "grow", "tame"])
+    assert first.detail == same.detail == grown.detail != fresh.detail
+    assert fresh.outcome is Outcome.CORRECT
+
+
+@pytest.mark.usefixtures("hostile")
+def test_an_interrupt_does_not_disturb_workers() -> None:
+    with _pool() as pool:
+        _until_free(pool)
+        for pid in pool.pids:
+            os.kill(pid, signal.SIGINT)
+        assert _run(pool, ["tame"])[0].detail == str(pool.pids[1])
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_verifier_that_cannot_start_is_an_error_not_a_loop() -> None:
+    spare = str(os.getpid())
+    with (
+        _pool(start="exit", spare=spare) as pool,
+        pytest.raises(VerifierError, match="3 worker processes in a row"),
+    ):
+        _run(pool, ["tame"])
+    with _pool(start="raise", spare=spare) as pool, pytest.raises(VerifierError, match="no licence found"):
+        _run(pool, ["tame"])
+    with pytest.raises(UsageError, match="no option"):
+        _pool(colour="red")
+
+
+@pytest.mark.usefixtures("hostile")
+def test_the_end_of_the_server_is_an_error_not_a_loop() -> None:
+    with _pool() as pool:
+        _until_free(pool)
+        os.kill(pool.pids[0], signal.SIGKILL)
+        with pytest.raises(VerifierError, match="has ended"):
+            _run(pool, ["tame", "tame"])
+
+
+@pytest.mark.usefixtures("hostile")
+def test_closing_ends_every_process() -> None:
+    with _pool(workers=2) as pool:
+        while pool.free < 2:
+            pool.wait(5)
+        pool.submit(_item(1, "compute"))
+        pids = pool.pids
+        assert len(pids) == 3
+    _wait_until_gone(pids)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
+    with _pool(deadline=0.1) as pool:
+        _until_free(pool)
+        pool.submit(_item(1, "compute"))
+        _wait_until_gone([pool.pids[1]])
+
+
+_OWNER = """
+import sys
+sys.path[:] = {path!r}
+from workbench.model.verdict import VerifierInput
+from workbench.verifiers.pool import WorkerPool
+pool = WorkerPool(("hostile", {{}}), 2, deadline=600.0)
+while pool.free < 2:
+    pool.wait(5)
+for number in (1, 2):
+    pool.submit(VerifierInput(item=number, question="", reference="", completion="compute"))
+print(*pool.pids, flush=True)
+pool.wait(600)
+"""
+
+
+@pytest.mark.usefixtures("hostile")
+def test_workers_in_the_middle_of_a_computation_die_with_a_killed_owner() -> None:
+    owner = subprocess.Popen([sys.executable, "-c", _OWNER.format(path=sys.path)], stdout=subprocess.PIPE, text=True)
+    pids: list[int] = []
+    try:
+        with owner:
+            assert owner.stdout is not None
+            pids = [int(pid) for pid in owner.stdout.readline().split()]
+            assert len(pids) == 3
+            assert not any(_gone(pid) for pid in pids)
+            owner.kill()
+        _wait_until_gone(pids)
+    finally:
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

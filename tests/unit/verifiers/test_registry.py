@@ -1,0 +1,96 @@
+"""Verifiers are found by name, from this package and from plug-ins."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+from tests.unit.verifiers.conftest import Install
+from tests.unit.verifiers.hostile_plugin import Hostile
+from workbench.errors import UsageError, VerifierError
+from workbench.model.verdict import Outcome, VerifierInput
+from workbench.verifiers.base import Registry, Verifier, identity
+from workbench.verifiers.baseline import AlwaysIncorrect
+from workbench.verifiers.math_verify import MathVerify
+
+ITEM = VerifierInput(item=1, question="2+2?", reference="4", completion=r"\boxed{4}")
+
+
+def test_the_built_in_verifiers_are_listed_and_usable() -> None:
+    kinds = {kind.name: kind for kind in Registry().available()}
+    assert MathVerify().version.startswith(version("math-verify"))
+    for name in ("exact", "normalized-exact", "always-incorrect", "math-verify"):
+        assert kinds[name].broken is None
+        assert kinds[name].description
+        verifier: Verifier = Registry().load(name)
+        assert verifier.name == name
+        assert verifier.version
+    assert kinds["math-verify"].isolation == "process"
+
+
+def test_the_baseline_says_incorrect() -> None:
+    assert AlwaysIncorrect().verify(ITEM).outcome is Outcome.INCORRECT
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_plugin_is_listed_with_its_package_and_runs() -> None:
+    kind = next(kind for kind in Registry().available() if kind.name == "hostile")
+    assert (kind.package, kind.description) == ("hostile-plugin", Hostile.description)
+    assert list(kind.options) == ["start", "spare"]
+    assert Registry().load("hostile", {"start": "nothing"}).verify(ITEM).outcome is Outcome.CORRECT
+
+
+def test_broken_plugins_say_why_and_leave_the_list_whole(install: Install) -> None:
+    install("no-module", {"missing": "there_is_no_such_module:X"})
+    install("no-class", {"function": "tests.unit.verifiers.hostile_plugin:_hang"})
+    kinds = {kind.name: kind for kind in Registry().available()}
+    assert "there_is_no_such_module" in str(kinds["missing"].broken)
+    assert "lacks description, options" in str(kinds["function"].broken)
+    assert kinds["exact"].broken is None
+    with pytest.raises(VerifierError, match="no-module"):
+        Registry().load("missing")
+
+
+def test_two_packages_with_one_name_are_both_named(install: Install) -> None:
+    install("one", {"twice": "tests.unit.verifiers.hostile_plugin:Hostile"})
+    install("two", {"twice": "tests.unit.verifiers.hostile_plugin:Hostile"})
+    with pytest.raises(VerifierError, match="one and two"):
+        Registry().load("twice")
+    kind = next(kind for kind in Registry().available() if kind.name == "twice")
+    assert "one and two" in str(kind.broken)
+
+
+def test_an_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"no verifier named 'exakt'.*exact, math-verify"):
+        Registry().load("exakt")
+
+
+@pytest.mark.usefixtures("hostile")
+def test_wrong_options_are_explained() -> None:
+    with pytest.raises(UsageError, match=r"no option 'colour'.*spare, start"):
+        Registry().load("hostile", {"colour": "red"})
+    with pytest.raises(UsageError, match="start can't be early"):
+        Registry().load("hostile", {"start": "early"})
+    with pytest.raises(VerifierError, match="no licence found"):
+        Registry().load("hostile", {"start": "raise"})
+
+
+def test_identity_follows_kind_and_configuration_only() -> None:
+    plain: Verifier = Hostile()
+    other = Hostile(start="nothing")
+    other.version = "2"
+    assert identity(plain) == identity(other) != identity(AlwaysIncorrect())
+    other.start = "exit"
+    assert identity(plain) != identity(other)
+
+
+def test_loading_math_verify_imports_neither_sympy_nor_the_library() -> None:
+    code = (
+        "import sys; from workbench.verifiers.base import Registry; import workbench.verifiers.pool; "
+        "Registry().load('math-verify'); Registry().available(); "
+        "sys.exit(bool({'sympy', 'math_verify', 'numpy', 'sqlite3'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,124 @@
+"""The accuracy table: one verifier, all items and each group of them."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from msgspec import Struct, structs
+
+from workbench.analysis import metrics
+from workbench.analysis.arrays import IntArray
+from workbench.analysis.confusion import confusion, coverage, grade, tally
+from workbench.analysis.intervals import clustering, wilson
+from workbench.model.report import AccuracyRow
+from workbench.model.taxonomy import UNTYPED
+from workbench.model.verdict import Outcome, Protocol3
+
+ALWAYS_INCORRECT = "always-incorrect"
+ALWAYS_CORRECT = "always-correct"
+
+_NUMBER = re.compile(r"([0-9]{1,15})")
+
+
+class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
+    """What an accuracy table is computed from: arrays with one value an item.
+
+    Attributes:
+        outcome: The verifier's `Outcome`, or -1 where no verdict is stored (int8).
+        gold: 1 correct, 0 incorrect, -1 none (int8).
+        question: The item's question, at least 0; questions are the clusters of the intervals (int64).
+        group: Positions in ``names`` (int32), or None for all items only.
+        names: The groups' names.
+    """
+
+    outcome: IntArray
+    gold: IntArray
+    question: IntArray
+    group: IntArray | None = None
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.question) != len(self.outcome):
+            raise ValueError("outcome and question differ in length")
+        if len(self.question) and self.question.min() < 0:
+            raise ValueError("an interval needs the question of every item")
+
+
+def accuracy_rows(verifier: str, columns: AccuracyColumns, protocol: Protocol3) -> list[AccuracyRow]:
+    """The row of all items, then one row a group in the order of `group_order`.
+
+    A cluster is a question within its group. A group none of whose items counts is a row with n = 0; a name
+    without any item in the columns has no row.
+
+    Raises:
+        ValueError: The arrays differ in length or hold values outside their ranges.
+    """
+    everything = np.zeros(len(columns.gold), dtype=np.int8)
+    rows = _rows(verifier, columns, everything, (None,), protocol)
+    if columns.group is None:
+        return rows
+    grouped = _rows(verifier, columns, columns.group, columns.names, protocol)
+    present = np.bincount(columns.group, minlength=len(columns.names)) > 0
+    kept = [row for row, any_item in zip(grouped, present, strict=True) if any_item]
+    return rows + sorted(kept, key=lambda row: group_order(row.group or ""))
+
+
+def baseline_columns(columns: AccuracyColumns) -> dict[str, AccuracyColumns]:
+    """The verifiers every table is read against, by name: always "incorrect" and always "correct".
+
+    Where most rows are incorrect, the first one's accuracy is high although it knows nothing.
+    """
+    constants = {ALWAYS_INCORRECT: Outcome.INCORRECT, ALWAYS_CORRECT: Outcome.CORRECT}
+    return {
+        name: structs.replace(columns, outcome=np.full(len(columns.gold), outcome, dtype=np.int8))
+        for name, outcome in constants.items()
+    }
+
+
+def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
+    """Sort key of groups: numbers in names by their value (A2 before A10), "untyped" last."""
+    parts = enumerate(_NUMBER.split(name))
+    natural = [(int(part), "") if place % 2 else (0, part.casefold()) for place, part in parts]
+    return name == UNTYPED, natural, name
+
+
+def _rows(
+    verifier: str,
+    columns: AccuracyColumns,
+    group: IntArray,
+    names: tuple[str | None, ...],
+    protocol: Protocol3,
+) -> list[AccuracyRow]:
+    tallies = tally(columns.outcome, columns.gold, group, len(names))
+    counted, right = grade(columns.outcome, columns.gold, protocol)
+    clusters, deff = clustering(right[counted], columns.question[counted], group[counted], len(names))
+    measures = zip(names, tallies, clusters.tolist(), deff.tolist(), strict=True)
+    return [_row(verifier, name, cells, questions, effect, protocol) for name, cells, questions, effect in measures]
+
+
+def _row(
+    verifier: str, group: str | None, cells: IntArray, questions: int, deff: float, protocol: Protocol3
+) -> AccuracyRow:
+    counts = confusion(cells, protocol)
+    right = counts.tp + counts.tn
+    return AccuracyRow(
+        verifier=verifier,
+        group=group,
+        n=counts.n,
+        questions=questions,
+        accuracy=metrics.accuracy(counts),
+        ci=wilson(right / deff, counts.n / deff) if counts.n else None,
+        balanced_accuracy=metrics.balanced_accuracy(counts),
+        mcc=metrics.mcc(counts),
+        fpr=metrics.fpr(counts),
+        fnr=metrics.fnr(counts),
+        coverage=coverage(cells),
+        tp=counts.tp,
+        fp=counts.fp,
+        tn=counts.tn,
+        fn=counts.fn,
+        abstain=int(cells[:, Outcome.ABSTAIN].sum()),
+        error=int(cells[:, Outcome.ERROR].sum()),
+        deff=deff,
+    )

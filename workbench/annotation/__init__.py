@@ -1,0 +1,1 @@
+"""The human side as pure rules: item states, adjudication, gold."""

@@ -1,0 +1,103 @@
+"""Item states as a pure function of label events.
+
+The procedure is VerifyBench's (arXiv 2505.15801, section 3.1): at least two people label, agreement finalises,
+a third person settles a disagreement. Nothing statistical stands in for the third person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.model.label import DecidedBy, ItemState, LabelEvent, State, TaskState
+
+DEFAULT_NEED = 2
+"""Labels an item needs where nothing was assigned."""
+
+
+def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Labels and adjudications that count: superseded by nothing, one a person and kind.
+
+    Two heads of one person (after a merge) resolve to the greater (created_at, uuid).
+    """
+    superseded = {event.supersedes for event in events if event.supersedes}
+    heads: dict[tuple[int, str], LabelEvent] = {}
+    for event in events:
+        if event.uuid in superseded or event.kind not in ("label", "adjudication"):
+            continue
+        key = (event.annotator, event.kind)
+        held = heads.get(key)
+        if held is None or (event.created_at, event.uuid) > (held.created_at, held.uuid):
+            heads[key] = event
+    return sorted(heads.values(), key=lambda event: (event.created_at, event.uuid))
+
+
+def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Each person's current label, oldest first."""
+    return [event for event in current_events(events) if event.kind == "label"]
+
+
+def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
+    """The adjudication in force: it must have seen every current label, else the item is open again."""
+    current = current_events(events)
+    labels = {event.uuid for event in current if event.kind == "label"}
+    rulings = [event for event in current if event.kind == "adjudication" and labels <= set(event.seen)]
+    return rulings[-1] if rulings else None
+
+
+def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskState:
+    """Where a task stands on one subject.
+
+    Args:
+        events: All events of the task and subject, in any order.
+        need: How many people must label it.
+    """
+    ruling = current_adjudication(events)
+    if ruling is not None:
+        return _settled(ruling, "adjudicated")
+    labels = current_labels(events)
+    if not labels:
+        return TaskState(state="unlabelled")
+    if len(labels) < need:
+        return TaskState(state="labelled")
+    if len({label.value for label in labels}) > 1:
+        return TaskState(state="conflict")
+    return _settled(labels[0], "agreed")
+
+
+def _settled(event: LabelEvent, how: DecidedBy) -> TaskState:
+    if event.verdict == "unsuitable":
+        return TaskState(state="excluded", verdict="unsuitable", reason=event.exclusion_reason, decided_by=how)
+    return TaskState(state="final", verdict=event.verdict, subtype=event.subtype, decided_by=how)
+
+
+def item_state(correctness: TaskState, type_: TaskState, *, types_labelled: bool) -> ItemState:
+    """Both tasks together: excluded, else conflict, else final, else unlabelled, else labelled.
+
+    Args:
+        correctness: The completion's own task.
+        type_: The type task of its question.
+        types_labelled: Whether people must settle the type. Where the data set's types are trusted, a type
+            label is welcome and a conflict is a conflict, but a missing one holds nothing back.
+    """
+    subtype = type_.subtype if type_.state == "final" else None
+    state = _together(correctness.state, type_.state, types_labelled)
+    settled = correctness.decided_by is not None and state not in ("conflict", "excluded")
+    return ItemState(
+        state=state,
+        gold=correctness.verdict == "correct" if settled else None,
+        gold_from=correctness.decided_by if settled else None,
+        subtype=subtype,
+        reason=correctness.reason,
+    )
+
+
+def _together(correctness: State, type_: State, types_labelled: bool) -> State:
+    if correctness == "excluded":
+        return "excluded"
+    if "conflict" in (correctness, type_):
+        return "conflict"
+    if correctness == "final" and (type_ == "final" or not types_labelled):
+        return "final"
+    if correctness == "unlabelled" and type_ == "unlabelled":
+        return "unlabelled"
+    return "labelled"

@@ -1,0 +1,78 @@
+"""The command line: one file a command; stdout is data, stderr is narration.
+
+A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from workbench import __version__
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "demo": ("demo", "Load the sample data, run the rule verifiers, show the result."),
+    "open": ("open", "Open the app on a database."),
+    "import": ("import_", "Read question / reference / completion tuples from files."),
+    "export": ("export", "Write items, labels or verdicts to a file."),
+    "status": ("status", "Count items, questions, states and runs."),
+    "annotators": ("annotators", "Add or list the people who label."),
+    "assign": ("assign", "Open label slots for annotators."),
+    "labels": ("labels", "Read and write labels as JSON lines."),
+    "verifiers": ("verifiers", "List the verifiers that can be run."),
+    "verify": ("verify", "Run a verifier over the items, in the background or in front."),
+    "runs": ("runs", "List, show, pause, cancel and resume runs."),
+    "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
+    "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
+    "backup": ("backup", "Write a checked copy of the database."),
+    "doctor": ("doctor", "Check a database and this machine."),
+}
+"""Command name -> (module in this package, one line of help)."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is used; a bare database path opens the app."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of a day's work."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"workbench.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="workbench")
+@click.pass_context
+def root(ctx: click.Context) -> None:
+    """Annotate verifier data and measure verifiers, in the terminal.
+
+    The database comes first: workbench COMMAND DB …; without a command the app opens.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(import_module("workbench.cli.open").command)
+
+
+def main() -> None:
+    """Run the command line; errors a person can act on end it with their exit code, never a traceback."""
+    from workbench.errors import WorkbenchError
+
+    try:
+        root(standalone_mode=True)
+    except WorkbenchError as error:
+        click.echo(f"{error.title}: {error.message}", err=True)
+        if error.hint:
+            click.echo(f"  {error.hint}", err=True)
+        sys.exit(error.exit_code)

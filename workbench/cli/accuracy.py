@@ -1,0 +1,72 @@
+"""``workbench accuracy DB``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at, selection_of, where_option
+
+
+@click.command()
+@database_argument
+@click.option("--verifier", "verifiers", multiple=True, metavar="NAME", help="Only these (repeatable).")
+@click.option(
+    "--by",
+    type=click.Choice(["type", "subtype", "domain", "source", "model", "dataset"]),
+    help="Break down by this; the row over all items is always there.",
+)
+@click.option(
+    "--protocol",
+    type=click.Choice(["forced", "strict", "decided"]),
+    default="forced",
+    show_default=True,
+    help='Undecided rows count as "incorrect", as wrong, or not at all.',
+)
+@click.option(
+    "--gold",
+    type=click.Choice(["final", "people", "imported"]),
+    default="final",
+    show_default=True,
+    help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
+)
+@click.option("--run", type=int, help="Exactly this run instead of the newest complete one.")
+@where_option
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
+@json_option
+def command(
+    database: str,
+    verifiers: tuple[str, ...],
+    by: str | None,
+    protocol: Any,
+    gold: Any,
+    run: int | None,
+    where: tuple[str, ...],
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Show how accurate verifiers are, with intervals clustered by question.
+
+    Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, the
+    false-positive and false-negative rates and the row of always-incorrect.
+    """
+    from workbench.services.accuracy import accuracy
+    from workbench.services.tables import accuracy_csv, accuracy_text
+
+    with project_at(database) as project:
+        report = accuracy(
+            project,
+            verifiers=verifiers,
+            by=by,
+            protocol=protocol,
+            gold=gold,
+            selection=selection_of(where),
+            run=run,
+        )
+    if as_json:
+        print_json(report)
+    elif as_csv:
+        click.echo(accuracy_csv(report), nl=False)
+    else:
+        click.echo(accuracy_text(report), nl=False)

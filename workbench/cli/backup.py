@@ -1,0 +1,26 @@
+"""``workbench backup DB FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at
+
+
+@click.command()
+@database_argument
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@json_option
+def command(database: str, file: Path, force: bool, as_json: bool) -> None:
+    """Write a checked copy of the database, also while people work on it.
+
+    Copying the file by hand can miss what stands in its write-ahead log; this doesn't.
+    """
+    from workbench.services.care import backup
+
+    with project_at(database) as project:
+        size = backup(project, file, force=force)
+    print_json({"written": str(file), "bytes": size}) if as_json else click.echo(f"{file}: {size} bytes")

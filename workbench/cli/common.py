@@ -1,0 +1,56 @@
+"""What the commands share: arguments, JSON on stdout, narration on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+import msgspec
+
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.project import Project, open_project
+
+database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+where_option = click.option(
+    "--where",
+    "where",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Only these items (also !=, <, >; repeated = and). "
+    "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
+)
+
+
+@contextmanager
+def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
+    """Open the project for one command and close it afterwards."""
+    project = open_project(path, create=create)
+    try:
+        yield project
+    finally:
+        project.close()
+
+
+def selection_of(where: tuple[str, ...], limit: int | None = None) -> Selection:
+    """The selection that ``--where`` and ``--limit`` spell."""
+    return Selection(tuple(parse_condition(text) for text in where), limit)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout; non-ASCII stays readable."""
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def print_line(value: Any) -> None:
+    """One compact JSON line on stdout."""
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+
+
+def say(text: str) -> None:
+    """A line of narration on stderr."""
+    click.echo(text, err=True)

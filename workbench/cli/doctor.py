@@ -1,0 +1,28 @@
+"""``workbench doctor DB``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at
+
+
+@click.command()
+@database_argument
+@json_option
+def command(database: str, as_json: bool) -> None:
+    """Check the database (integrity, schema, triggers, states) and this machine; exit 1 if something is wrong."""
+    from workbench.services.care import doctor
+
+    with project_at(database) as project:
+        findings = doctor(project)
+    healthy = all(finding.ok for finding in findings)
+    if as_json:
+        print_json({"ok": healthy, "findings": findings})
+    else:
+        for finding in findings:
+            click.echo(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
+    if not healthy:
+        sys.exit(1)

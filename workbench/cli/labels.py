@@ -1,0 +1,44 @@
+"""``workbench labels DB import FILE`` and ``export FILE``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say
+
+
+@click.command()
+@database_argument
+@click.argument("verb", type=click.Choice(["import", "export"]))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--history", is_flag=True, help="Export every event, not only the labels in force.")
+@click.option("--force", is_flag=True, help="Replace an existing file on export.")
+@json_option
+def command(database: str, verb: str, file: Path, history: bool, force: bool, as_json: bool) -> None:
+    """Read or write labels as JSON lines.
+
+    A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
+    with dataset, question_id, reason, answer_subtype ("A1"), note, created_at, uuid, revision; adjudications
+    carry "role": "adjudicator". Importing a file twice changes nothing. Exit code 3: some lines were refused.
+    """
+    with project_at(database) as project:
+        if verb == "export":
+            from workbench.services.label_export import export_labels
+
+            written = export_labels(project, file, history=history, force=force)
+            print_json({"written": written}) if as_json else click.echo(f"{written} lines written to {file}")
+            return
+        from workbench.services.labels import import_labels
+
+        report = import_labels(project, file)
+    if as_json:
+        print_json(report)
+    else:
+        click.echo(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
+    for refusal in report.refusals:
+        say(f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}")
+    if report.refused:
+        sys.exit(3)

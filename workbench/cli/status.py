@@ -1,0 +1,30 @@
+"""``workbench status DB``."""
+
+from __future__ import annotations
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at
+
+
+@click.command()
+@database_argument
+@json_option
+def command(database: str, as_json: bool) -> None:
+    """Count items, questions, states, people's progress and runs."""
+    from workbench.services.status import status
+
+    with project_at(database) as project:
+        counts = status(project)
+    if as_json:
+        print_json(counts)
+        return
+    click.echo(f"{counts.items} items, {counts.questions} questions, {counts.runs} runs")
+    for state, number in counts.states.items():
+        click.echo(f"  {state:<11}{number:>9}")
+    for person in counts.people:
+        click.echo(
+            f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle"
+        )
+    if counts.quarantined:
+        click.echo(f"  {counts.quarantined} rows in quarantine")

@@ -1,0 +1,61 @@
+"""Errors a person reads: what is wrong, where, and what to do about it."""
+
+from __future__ import annotations
+
+
+class WorkbenchError(Exception):
+    """Something a person can act on; front ends print it without a traceback.
+
+    Attributes:
+        message: What is wrong, and where (``file:line:field`` when there is one).
+        hint: What to do about it; empty when the message already says it.
+        exit_code: What the command line exits with (1 failed, 2 wrong usage).
+    """
+
+    title = "Error"
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class UsageError(WorkbenchError):
+    """The request itself is wrong: an unknown field, a name taken, a bad value."""
+
+    title = "Wrong usage"
+    exit_code = 2
+
+
+class StoreError(WorkbenchError):
+    """The database can't be opened, read or written."""
+
+    title = "Database"
+
+
+class FormatError(WorkbenchError):
+    """A file can't be read at all (single bad rows go to quarantine instead)."""
+
+    title = "File"
+
+
+class VerifierError(WorkbenchError):
+    """A verifier can't be loaded or configured."""
+
+    title = "Verifier"
+
+
+class RunError(WorkbenchError):
+    """A background run can't be started, controlled or finished."""
+
+    title = "Run"
+
+
+class AnnotationError(WorkbenchError):
+    """A label can't be taken: not the person's item, quota full, wrong state."""
+
+    title = "Annotation"

@@ -1,0 +1,330 @@
+"""Where a text states its final answer: the extraction every verifier and the annotator's card share.
+
+The order is fixed (see `completion_answer` and `reference_answer`), never a scan of the whole text for letters or
+numbers. Offsets are characters of the stored text, which is never changed. Everything is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from typing import Literal, NamedTuple
+
+How = Literal["boxed", "hashes", "cue", "bold", "math", "number", "last_line", "whole", "none"]
+
+HOW: dict[How, str] = {
+    "boxed": "last \\boxed",
+    "hashes": "after ####",
+    "cue": "“answer is”",
+    "bold": "bold in the last line",
+    "math": "last math",
+    "number": "last number",
+    "last_line": "last line",
+    "whole": "whole text",
+    "none": "no final answer found",
+}
+"""What a card says about how an answer was found."""
+
+Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]
+
+MAX_ANSWER = 200
+"""A last line or a sentence after "answer is" is an answer up to so many characters."""
+
+SHORT_REFERENCE = 120
+"""A reference up to so many characters is its own final answer."""
+
+REPEATS = 10
+"""So many equal lines (of ten characters or more) are a quirk."""
+
+QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 400
+"""Characters of each text on the final-answer card."""
+
+_THINK_END = "</think>"
+_BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_CUE = re.compile(
+    r"""
+    ^[#*\ \t]*final\s+answer[*\ \t]*\n                              # a heading
+    | \banswers?\b (?:\s+(?:choice|option|here|to\s+(?:the|this)\s+(?:question|problem)))?
+      \*{0,2}\s*
+      (?: [:：] | \b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b\s*:? )
+    | 答案\s*(?:是|为：|为|：|:)
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_SENTENCE_END = re.compile(r"(?:[.?]|(?<!\d)!)(?=\s|$)|[。！？]")
+_NUMBER = re.compile(r"[-−+]?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
+_BLANK = " \t\r\n"
+_SURROUND = _BLANK + "*_`"
+_AFTER_CUE = re.compile(r"[\s:：]*(?:[*_`]{1,3}(?=\s|$))?[\s:：]*")
+_WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
+_MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
+_CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
+
+
+class FinalAnswer(NamedTuple):
+    """A final answer and its place in the text it was found in.
+
+    Attributes:
+        text: The answer as written; ``source[start:end]``. Several boxes on one line come as one stretch.
+        start: Offset of its first character.
+        end: Offset behind its last character.
+        how: Which rule found it; "none" with an empty text at the end when none did.
+    """
+
+    text: str
+    start: int
+    end: int
+    how: How
+
+    @property
+    def found(self) -> bool:
+        """True unless no rule found anything."""
+        return self.how != "none"
+
+
+class Card(NamedTuple):
+    """The final-answer card: just enough of an item to judge its correctness.
+
+    Attributes:
+        question: The question's end.
+        reference: The reference's final answer.
+        reference_tail: The reference's end, to show when no final answer was found in it.
+        completion: The completion's final answer; offsets into the whole completion.
+        completion_tail: The completion's end.
+        answer_in_tail: The final answer's offsets into ``completion_tail``, if it lies there.
+        quirks: What is odd about the completion.
+    """
+
+    question: str
+    reference: FinalAnswer
+    reference_tail: str
+    completion: FinalAnswer
+    completion_tail: str
+    answer_in_tail: tuple[int, int] | None
+    quirks: tuple[Quirk, ...]
+
+    @property
+    def usable(self) -> bool:
+        """True when both final answers are known from an explicit mark, the completion's within its tail."""
+        return (
+            self.reference.how in ("boxed", "hashes", "whole", "cue")
+            and self.completion.how in ("boxed", "cue", "whole")
+            and self.answer_in_tail is not None
+        )
+
+
+def completion_answer(text: str) -> FinalAnswer:
+    """A completion's final answer, looked for behind the last ``</think>``.
+
+    Order: the last ``\\boxed`` or ``\\fbox`` (with the others on its line), "answer is" and its like, bold in the
+    last line, math in the last line, the last line itself when short ("whole" when it is all there is).
+    """
+    thought = text.rfind(_THINK_END)
+    start = thought + len(_THINK_END) if thought >= 0 else 0
+    return (
+        _boxed(text, start)
+        or _cue(text, start)
+        or _in_last_line(text, start)
+        or FinalAnswer("", len(text), len(text), "none")
+    )
+
+
+def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
+    """A reference's final answer.
+
+    Order: the last ``\\boxed`` (with the others on its line), the line after the last ``####``, the whole text when
+    short, "answer is" and its like; then for numeric subtypes the last number of the last 300 characters, for all
+    others the last math of the last 400.
+
+    Args:
+        text: The reference as stored.
+        subtype: The answer subtype's code, such as ``"A1"``, if known.
+    """
+    found = _boxed(text, 0) or _hashes(text) or _whole(text) or _cue(text, 0)
+    if found is None:
+        numeric = subtype is not None and subtype.startswith("A")
+        found = _last_number(text) if numeric else _last_math(text, max(len(text) - 400, 0), len(text))
+    return found or FinalAnswer("", len(text), len(text), "none")
+
+
+def card(question: str, reference: str, completion: str, subtype: str | None = None) -> Card:
+    """Cut an item down to its final-answer card."""
+    answer = completion_answer(completion)
+    tail = max(len(completion) - COMPLETION_TAIL, 0)
+    inside = answer.found and answer.start >= tail
+    return Card(
+        question=question[-QUESTION_TAIL:],
+        reference=reference_answer(reference, subtype),
+        reference_tail=reference[-REFERENCE_TAIL:],
+        completion=answer,
+        completion_tail=completion[tail:],
+        answer_in_tail=(answer.start - tail, answer.end - tail) if inside else None,
+        quirks=quirks(completion),
+    )
+
+
+def quirks(text: str) -> tuple[Quirk, ...]:
+    """What is odd about a completion, in a fixed order."""
+    found: list[Quirk] = []
+    if _THINK_END in text and "<think>" not in text:
+        found.append("think_unopened")
+    if len(boxed_spans(text)) > 1:
+        found.append("several_boxed")
+    lines = Counter(line for line in map(str.strip, text.split("\n")) if len(line) >= 10)
+    if lines and max(lines.values()) >= REPEATS:
+        found.append("repeated_line")
+    if text.rstrip()[-1:] not in _CLOSING:
+        found.append("no_closing_punctuation")
+    return tuple(found)
+
+
+def boxed_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of what stands inside each closed ``\\boxed{..}`` or ``\\fbox{..}``, outermost boxes only."""
+    return [(inside, end) for _, inside, end in _boxes(text, 0)]
+
+
+def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
+    """Outermost closed boxes: offset of the macro, of the content, and behind the content."""
+    first = min((at for at in (text.find("\\boxed", start), text.find("\\fbox", start)) if at >= 0), default=-1)
+    if first < 0:
+        return []
+    opened: list[tuple[int, int] | None] = []
+    boxes: list[tuple[int, int, int]] = []
+    for match in _BRACE.finditer(text, first):
+        token = match[0]
+        if token == "{":
+            opened.append(None)
+        elif token == "}":
+            box = opened.pop() if opened else None
+            if box is not None:
+                while boxes and boxes[-1][0] > box[0]:
+                    boxes.pop()
+                boxes.append((*box, match.start()))
+        elif token[-1] == "{" and len(token) > 2:
+            opened.append(match.span())
+    return boxes
+
+
+def _boxed(text: str, start: int) -> FinalAnswer | None:
+    boxes = [box for box in _boxes(text, start) if text[box[1] : box[2]].strip()]
+    if not boxes:
+        return None
+    macro, inside, end = boxes[-1]
+    line = text.rfind("\n", start, macro) + 1
+    group = [box for box in boxes if box[0] >= max(line, start)]
+    if len(group) > 1:
+        return _stripped(text, group[0][0], end + 1, "boxed", surround=_BLANK)
+    return _stripped(text, inside, end, "boxed", surround=_BLANK)
+
+
+def _hashes(text: str) -> FinalAnswer | None:
+    """The rest of the line behind the last ``####`` (gsm8k)."""
+    start = text.rfind("####") + 4
+    return _stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
+
+
+def _line_end(text: str, start: int) -> int:
+    newline = text.find("\n", start)
+    return len(text) if newline < 0 else newline
+
+
+def _last(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | None:
+    last = deque(pattern.finditer(text, start), maxlen=1)
+    return last[0] if last else None
+
+
+def _whole(text: str) -> FinalAnswer | None:
+    answer = _stripped(text, 0, len(text), "whole", surround=_BLANK)
+    return answer if answer is not None and len(answer.text) <= SHORT_REFERENCE else None
+
+
+def _cue(text: str, start: int) -> FinalAnswer | None:
+    """What follows the last cue: to the end of its sentence, on its line or the next one."""
+    cue = _last(_CUE, text, start)
+    return None if cue is None else _sentence(text, cue.end())
+
+
+def _sentence(text: str, start: int) -> FinalAnswer | None:
+    """The sentence at an offset; where it only announces the answer ("... is:"), the one on the next line."""
+    while start < len(text):
+        gap = _AFTER_CUE.match(text, start)
+        start = gap.end() if gap is not None else start
+        if text.startswith(("\\[", "$$"), start):
+            return _last_math(text, start, _closing(text, start))
+        line_end = _line_end(text, start)
+        stop = _SENTENCE_END.search(text, start, line_end)
+        end = stop.start() if stop is not None else line_end
+        if not text[start:end].rstrip(_SURROUND).endswith((":", "：")):
+            return _unwrapped(text, start, end) if end - start <= MAX_ANSWER else None
+        start = end
+    return None
+
+
+def _unwrapped(text: str, start: int, end: int) -> FinalAnswer | None:
+    """A sentence that is one formula is its formula."""
+    answer = _stripped(text, start, end, "cue")
+    formula = None if answer is None else _WRAPPED.fullmatch(answer.text)
+    if answer is None or formula is None:
+        return answer
+    inside, behind = formula.span(formula.lastindex or 0)
+    return _stripped(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
+
+
+def _closing(text: str, start: int) -> int:
+    closer = "\\]" if text.startswith("\\[", start) else "$$"
+    at = text.find(closer, start + 2)
+    return len(text) if at < 0 else at + 2
+
+
+def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
+    end = len(text.rstrip())
+    if end <= reply:
+        return None
+    start = max(text.rfind("\n", reply, end) + 1, reply)
+    if text[start:end].rstrip(".") in ("$$", "\\]"):
+        return _last_math(text, reply, end)
+    how: How = "last_line" if text[reply:start].strip() else "whole"
+    return _bold(text, start, end) or _last_math(text, start, end) or _last_line(text, start, end, how)
+
+
+def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
+    close = text.rfind("**", start, end)
+    opening = text.rfind("**", start, close) if close > start else -1
+    return _stripped(text, opening + 2, close, "bold") if opening >= 0 else None
+
+
+def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
+    """The last closed math between two offsets."""
+    best: tuple[int, int, int] | None = None
+    for opener, closer in _MATH:
+        close = text.rfind(closer, start, end)
+        opening = text.rfind(opener, start, close) if close > start else -1
+        behind = close + len(closer)
+        if opening >= 0 and (best is None or behind > best[0]):
+            best = (behind, opening + len(opener), close)
+    return None if best is None else _stripped(text, best[1], best[2], "math", surround=_BLANK)
+
+
+def _last_number(text: str) -> FinalAnswer | None:
+    number = _last(_NUMBER, text, max(len(text) - 300, 0))
+    return None if number is None else _stripped(text, *number.span(), "number", surround=",")
+
+
+def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
+    return _stripped(text, start, end, how) if end - start < MAX_ANSWER else None
+
+
+def _stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
+    """The stretch without the characters that only surround it and its full stop; None when nothing is left.
+
+    Emphasis marks that also stand inside (``**B** and **D**``) are kept: half of a pair would be misleading.
+    """
+    part = text[start:end]
+    if surround == _SURROUND:
+        part = part.rstrip(_SURROUND + ".。")
+        if "**" in part.strip(_SURROUND):
+            part, surround = text[start:end].rstrip(_BLANK + ".。"), _BLANK
+    part = part.rstrip(surround)
+    start += len(part) - len(part.lstrip(surround))
+    part = part.lstrip(surround)
+    return FinalAnswer(part, start, start + len(part), how) if part else None

@@ -1,0 +1,243 @@
+"""Rows of every format as JSON objects, one at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from workbench.errors import FormatError
+from workbench.formats.explain import RefusedError, explain_document, refusal
+from workbench.formats.lines import Line, Stream, read_lines
+from workbench.formats.source import FileFormat
+from workbench.model.item import KEPT_RAW, Refusal
+
+MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
+
+_BATCH = 256
+_RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+_RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Document(NamedTuple):
+    """One row.
+
+    Attributes:
+        line: Its number, from 1.
+        json: The row as one JSON object.
+        raw: The row as the file has it.
+        unterminated: It stands at the end of the file without a line end: it may be cut off.
+    """
+
+    line: int
+    json: bytes
+    raw: bytes
+    unterminated: bool = False
+
+
+Row = Document | Refusal
+
+
+def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    """The rows of an open file, and refusals of what is no row.
+
+    Raises:
+        FormatError: The file as a whole is not of its format.
+    """
+    if kind == "parquet":
+        return _parquet(path)
+    if kind == "json":
+        return _json(stream, path)
+    if kind in ("csv", "tsv"):
+        return _table(stream, "," if kind == "csv" else "\t", path, max_line)
+    return _json_lines(stream, max_line)
+
+
+def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
+    for line in read_lines(stream, max_line):
+        number, raw, fault = line
+        if fault is None:
+            if raw and not raw.isspace():
+                yield Document(number, raw, raw)
+        elif fault == "unterminated":
+            yield Document(number, raw, raw, unterminated=True)
+        else:
+            yield _refused_line(line, max_line)
+
+
+def _refused_line(line: Line, max_line: int) -> Refusal:
+    if line.fault == "too_long":
+        error = RefusedError(
+            "too_long", None, f"The line is longer than {max_line:,} bytes. Raise --max-line to take it."
+        )
+    else:
+        error = RefusedError(
+            "truncated", None, "The compressed file is damaged from here on. Fetch it again; the rest is missing."
+        )
+    return refusal(line.number, line.raw, error)
+
+
+def _json(stream: Stream, path: Path) -> Iterator[Row]:
+    parts = []
+    try:
+        while block := stream.read(1 << 20):
+            parts.append(block)
+    except (EOFError, OSError) as error:
+        raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
+    for number, element in enumerate(_elements(b"".join(parts), path), 1):
+        raw = bytes(element)
+        yield Document(number, raw, raw)
+
+
+def _elements(text: bytes, path: Path) -> list[msgspec.Raw]:
+    try:
+        if not text.lstrip().startswith(b"{"):
+            return _RAW_LIST.decode(text)
+        keys = _RAW_OBJECT.decode(text)
+        for name in ("rows", "data"):
+            if name in keys:
+                return _RAW_LIST.decode(keys[name])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        error = explain_document(text)
+        message = "The document is no list of rows." if error.code == "wrong_type" else error.message
+        raise FormatError(
+            f"{path}: {message}", "A JSON file holds one array, or an object with rows or data."
+        ) from None
+    raise FormatError(
+        f"{path}: the object has neither rows nor data; its keys: {', '.join(keys)}.",
+        "For one object a line say --format jsonl.",
+    )
+
+
+class _Recorded:
+    """Text lines for the csv module; remembers the bytes of the row being read."""
+
+    def __init__(self, lines: Iterator[Line]) -> None:
+        self._lines = lines
+        self.number = 0
+        self.raw: list[bytes] = []
+        self.fault: Line | None = None
+        self.ended = False
+
+    def __iter__(self) -> _Recorded:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number = line.number
+        self.raw.append(line.raw)
+        if line.fault in ("too_long", "damaged"):
+            self.fault = line
+            return "\n"
+        self.ended = line.fault is not None
+        return line.raw.decode("utf-8", "surrogateescape") + ("" if self.ended else "\n")
+
+    def take(self) -> bytes:
+        """The bytes since the last call."""
+        raw = b"\n".join(self.raw)
+        self.raw.clear()
+        return raw
+
+
+def _table(stream: Stream, delimiter: str, path: Path, max_line: int) -> Iterator[Row]:
+    csv.field_size_limit(max_line)
+    recorded = _Recorded(read_lines(stream, max_line))
+    reader = csv.reader(recorded, delimiter=delimiter, strict=True)
+    header = _header(reader, path)
+    recorded.take()
+    while True:
+        first = recorded.number + 1
+        cells, error = _next_row(reader)
+        raw = recorded.take()
+        if recorded.fault is not None:
+            fault, recorded.fault = recorded.fault, None
+            yield _refused_line(fault._replace(number=first, raw=raw), max_line)
+        elif error is not None:
+            code = "truncated" if recorded.ended else "bad_csv"
+            yield refusal(first, raw, RefusedError(code, None, f"{error}. Mend the quotes of the row."))
+        elif cells is None:
+            return
+        elif cells:
+            yield _row_of(header, cells, first, raw, ended=recorded.ended)
+
+
+def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
+    cells, error = _next_row(reader)
+    if not cells:
+        raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
+    double = next((name for number, name in enumerate(cells) if name in cells[:number]), None)
+    if double is not None:
+        raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")
+    return cells
+
+
+def _next_row(reader: Iterator[list[str]]) -> tuple[list[str] | None, str | None]:
+    try:
+        return next(reader), None
+    except StopIteration:
+        return None, None
+    except csv.Error as error:
+        return None, str(error)
+
+
+def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended: bool) -> Row:
+    if len(cells) != len(header):
+        message = f"The row has {len(cells)} cells, the header {len(header)}. Mend the row."
+        return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
+    try:
+        return Document(line, _object(dict(zip(header, cells, strict=True))), raw)
+    except UnicodeEncodeError:
+        return refusal(line, raw, explain_document(raw))
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise FormatError(f"{path}: Parquet files need pyarrow.", MISSING_PARQUET) from None
+    try:
+        with pq.ParquetFile(path) as file:
+            number = 0
+            for batch in file.iter_batches(batch_size=_BATCH):
+                for row in batch.to_pylist():
+                    number += 1
+                    document = _object(row)
+                    yield Document(number, document, document[:KEPT_RAW])
+    except (pa.ArrowException, OSError) as error:
+        raise FormatError(f"{path}: not a readable Parquet file: {error}.", "Write it again.") from error
+
+
+def _object(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, default=str).encode()
+
+
+def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
+    """All keys of the first rows, in order of appearance, and those rows that could be read.
+
+    Args:
+        count: Rows to look at.
+        budget: Stop after this many bytes.
+    """
+    keys: dict[str, None] = {}
+    readable: list[dict[str, msgspec.Raw]] = []
+    for row in islice(rows, count):
+        if isinstance(row, Document):
+            with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+                cells = _RAW_OBJECT.decode(row.json)
+                keys.update(dict.fromkeys(cells))
+                readable.append(cells)
+        budget -= len(row.raw)
+        if budget < 0:
+            break
+    return list(keys), readable

@@ -1,0 +1,82 @@
+"""Why a row was refused, in words; runs on failed rows only, so it may take its time."""
+
+from __future__ import annotations
+
+import json
+
+from workbench.model.item import KEPT_RAW, Refusal
+
+
+class RefusedError(Exception):
+    """One field of a row can't be taken."""
+
+    def __init__(self, code: str, field: str | None, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.field = field
+        self.message = message
+
+
+def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
+    """The quarantine row of a refused row."""
+    return Refusal(line=line, code=error.code, field=error.field, message=error.message, raw=raw[:KEPT_RAW])
+
+
+def explain_document(document: bytes) -> RefusedError:
+    """Why bytes are no JSON object that can be taken."""
+    try:
+        text = document.decode()
+    except UnicodeDecodeError as error:
+        return bad_utf8(None, error)
+    if "\0" in text:
+        return RefusedError(
+            "nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file."
+        )
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        return RefusedError("bad_json", None, "The JSON is nested too deeply. Flatten the extra keys.")
+    except ValueError as error:
+        return RefusedError("bad_json", None, f"Not valid JSON: {error}. Mend the line and import again.")
+    if not isinstance(value, dict):
+        kind = json_kind(document.strip())
+        return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
+    if _has_surrogate(text, value):
+        return RefusedError(
+            "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
+        )
+    return RefusedError("bad_json", None, "The JSON can't be read. Mend the line and import again.")
+
+
+def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
+    """Bytes that are not UTF-8, with their position."""
+    byte = error.object[error.start]
+    return RefusedError(
+        "bad_utf8", field, f"Byte 0x{byte:02x} at position {error.start + 1} is not UTF-8. Save the file as UTF-8."
+    )
+
+
+def json_kind(token: bytes) -> str:
+    """What a JSON token is, for a message."""
+    return {
+        b'"': "text",
+        b"{": "an object",
+        b"[": "a list",
+        b"t": "true",
+        b"f": "false",
+        b"n": "null",
+    }.get(token[:1], "a number")
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _has_surrogate(text: str, value: object) -> bool:
+    if "\\ud" not in text.lower():
+        return False
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -1,0 +1,128 @@
+"""Reading items: what a file is and how its columns are taken, then its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from workbench.formats.documents import Document, documents, keys_of
+from workbench.formats.fields import is_released, resolve_columns
+from workbench.formats.lines import DEFAULT_MAX_LINE, Stream
+from workbench.formats.rows import RowBuilder
+from workbench.formats.source import FileFormat, Progress, detect_format, open_stream
+from workbench.formats.types import Pair, TypeReader, looks_swapped
+from workbench.model.item import ItemRecord, Refusal
+
+SAMPLE_ROWS = 1_000
+"""Rows at the beginning of a file that decide which column holds what."""
+
+_SAMPLE_BYTES = 64 << 20
+_text_or_none = msgspec.json.Decoder(str | None)
+
+
+class FilePlan(Struct, frozen=True, kw_only=True):
+    """How one file will be read.
+
+    Attributes:
+        format: What it is; ``verifybench`` is JSON Lines in the released schema.
+        columns: Our field -> their column, the type fields the right way round.
+        swapped_types: The type column held subtypes and the subtype column types.
+        max_line: Longest line taken, in bytes.
+    """
+
+    path: Path
+    format: FileFormat
+    columns: dict[str, str]
+    swapped_types: bool
+    max_line: int
+
+
+def plan_file(
+    path: Path,
+    *,
+    format: FileFormat | Literal["auto"] = "auto",
+    columns: Mapping[str, str] | None = None,
+    max_line: int = DEFAULT_MAX_LINE,
+) -> FilePlan:
+    """Look at the beginning of a file and decide how to read it.
+
+    Args:
+        columns: Our field -> their column, where they are not recognised.
+
+    Raises:
+        FormatError: It can't be read, or a required field has no column.
+        UsageError: ``columns`` names a column that is not there.
+    """
+    kind = detect_format(path) if format == "auto" else format
+    with open_stream(path) as (stream, _):
+        keys, sample = keys_of(documents(stream, kind, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+    released = kind in ("jsonl", "verifybench") and (is_released(keys) or not sample)
+    explicit = dict(columns or {})
+    found = resolve_columns(keys, explicit, released=released, place=str(path))
+    swapped = False
+    if {"type", "subtype"} <= found.keys() and not {"type", "subtype"} & explicit.keys():
+        swapped = looks_swapped(_type_pairs(sample, found))
+    if swapped:
+        found["type"], found["subtype"] = found["subtype"], found["type"]
+    return FilePlan(
+        path=path,
+        format="verifybench" if released and kind == "jsonl" and sample else kind,
+        columns=found,
+        swapped_types=swapped,
+        max_line=max_line,
+    )
+
+
+@contextmanager
+def read_items(
+    plan: FilePlan, progress: Progress | None = None
+) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
+    """The items and refusals of a file in order, and a function that gives the file's hash after them.
+
+    Raises:
+        FormatError: The file can't be read as what it is.
+    """
+    with open_stream(plan.path, progress) as (stream, digest):
+        yield _items(plan, stream), digest
+
+
+def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
+    builder = RowBuilder(
+        plan.columns,
+        TypeReader(one_column=not {"type", "subtype"} <= plan.columns.keys()),
+        number_ids=plan.format != "verifybench",
+        blank_is_none=plan.format in ("csv", "tsv"),
+    )
+    build = builder.build
+    for row in documents(stream, plan.format, plan.path, plan.max_line):
+        if isinstance(row, Refusal):
+            yield row
+            continue
+        item = build(row.line, row.json, row.raw)
+        yield _cut_off(row, item) if row.unterminated and isinstance(item, Refusal) else item
+
+
+def _cut_off(row: Document, refused: Refusal) -> Refusal:
+    if refused.code != "bad_json":
+        return refused
+    message = "The file ends in the middle of this line. Fetch it again."
+    return Refusal(line=row.line, code="truncated", message=message, raw=refused.raw)
+
+
+def _type_pairs(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str]) -> Iterator[Pair]:
+    for cells in sample:
+        yield _short_text(cells, columns["type"]), _short_text(cells, columns["subtype"])
+
+
+def _short_text(cells: dict[str, msgspec.Raw], column: str) -> str | None:
+    try:
+        return _text_or_none.decode(cells[column])
+    except (KeyError, ValueError, msgspec.MsgspecError):
+        return None
+
+

@@ -1,0 +1,151 @@
+"""Opening files: compression and format from their content, bytes counted and hashed on the way."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, Literal
+
+from workbench.errors import FormatError
+from workbench.formats.lines import BLOCK, Stream
+
+FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet"]
+FORMATS: tuple[FileFormat, ...] = ("verifybench", "jsonl", "json", "csv", "tsv", "parquet")
+
+Progress = Callable[[int], None]
+"""Called with the number of bytes read since the last call."""
+
+_GZIP = b"\x1f\x8b"
+_GZIP_BITS = 16 + zlib.MAX_WBITS
+_COMPRESSED_BLOCK = 64 * 1024
+_PARQUET = b"PAR1"
+_BOM = b"\xef\xbb\xbf"
+_HEAD = 256 * 1024
+_SUFFIXES: dict[str, FileFormat] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+}
+
+
+def detect_format(path: Path) -> FileFormat:
+    """The format of a file by its content and, where that leaves a choice, by its name.
+
+    Released VerifyBench files come out as ``jsonl`` here; their keys tell them apart.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    head = _head(path)
+    if head.startswith(_PARQUET):
+        return "parquet"
+    by_name = _SUFFIXES.get(_suffix(path))
+    if by_name in ("csv", "tsv", "jsonl"):
+        return by_name
+    text = head.lstrip()
+    if text.startswith(b"["):
+        return "json"
+    if text.startswith(b"{"):
+        first_line = text.partition(b"\n")[0].rstrip()
+        whole_line = first_line.endswith(b"}") and first_line != b"{"
+        return "jsonl" if whole_line and not first_line.startswith((b'{"rows"', b'{"data"')) else "json"
+    first = text.partition(b"\n")[0]
+    return "tsv" if b"\t" in first and b"," not in first else "csv"
+
+
+@contextmanager
+def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[Stream, Callable[[], bytes]]]:
+    """The decompressed bytes of a file, and a function that gives the hash of all bytes on disk.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    try:
+        with path.open("rb", buffering=0) as file:
+            counted = _Counted(file, progress)
+            yield _decompressed(file, counted), counted.digest
+    except OSError as error:
+        raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
+
+
+def file_hash(path: Path) -> bytes:
+    """blake2b-128 of all bytes of a file."""
+    with open_stream(path) as (_, digest):
+        return digest()
+
+
+class _Counted:
+    """A raw file whose bytes are hashed and counted as they are read."""
+
+    def __init__(self, file: IO[bytes], progress: Progress | None) -> None:
+        self._file = file
+        self._hash = blake2b(digest_size=16)
+        self._progress = progress
+
+    def read(self, size: int, /) -> bytes:
+        block = self._file.read(size)
+        self._hash.update(block)
+        if self._progress is not None:
+            self._progress(len(block))
+        return block
+
+    def digest(self) -> bytes:
+        """The hash of the whole file; reads what is left of it."""
+        while self.read(BLOCK):
+            pass
+        return self._hash.digest()
+
+
+class _Unzipped:
+    """The decompressed bytes of a gzip file; what stands before a break is given before the error."""
+
+    def __init__(self, file: Stream) -> None:
+        self._file = file
+        self._member = zlib.decompressobj(_GZIP_BITS)
+        self._pending = b""
+
+    def read(self, size: int, /) -> bytes:
+        while True:
+            compressed = self._pending or self._file.read(_COMPRESSED_BLOCK)
+            self._pending = b""
+            if not compressed:
+                if self._member.eof:
+                    return b""
+                raise EOFError
+            if self._member.eof:
+                compressed = compressed.lstrip(b"\0")
+                if not compressed:
+                    continue
+                self._member = zlib.decompressobj(_GZIP_BITS)
+            data = self._member.decompress(compressed, size)
+            self._pending = self._member.unconsumed_tail or self._member.unused_data
+            if data:
+                return data
+
+
+def _decompressed(file: IO[bytes], counted: _Counted) -> Stream:
+    start = file.read(len(_BOM))
+    file.seek(0)
+    if start.startswith(_GZIP):
+        return _Unzipped(counted)
+    if start == _BOM:
+        counted.read(len(_BOM))
+    return counted
+
+
+def _head(path: Path) -> bytes:
+    with open_stream(path) as (stream, _):
+        try:
+            return stream.read(_HEAD).removeprefix(_BOM)
+        except (EOFError, zlib.error):
+            return b""
+
+
+def _suffix(path: Path) -> str:
+    return next((suffix.lower() for suffix in reversed(path.suffixes) if suffix.lower() != ".gz"), "")

@@ -1,0 +1,1 @@
+"""What the field talks about: plain typed records and the answer-type taxonomy, no I/O."""

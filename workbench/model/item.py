@@ -1,0 +1,109 @@
+"""Items as files hold them: a question, its reference answer and one completion."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+KEPT_RAW = 64 * 1024
+"""Bytes of a refused row that quarantine keeps."""
+
+
+class ItemRecord(Struct, kw_only=True, gc=False):
+    """One tuple of a file, checked and ready to store.
+
+    Attributes:
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number).
+        raw: The row's bytes as read, kept in quarantine should it contradict a stored item.
+        question_key: The source's id of the question, or one derived from its content.
+        completion_key: The source's id of the completion, or one derived from its content.
+        gold: The imported correctness label, if the file has one.
+        source: ``domain/name`` as found.
+        type: Answer-type code (``"B"``), or None.
+        subtype: Answer-subtype code (``"B5"``), or None.
+        type_text: The source's own string for the type, kept for export.
+        subtype_text: The source's own string for the subtype, kept for export.
+        extra: JSON object of the keys we do not know, in their order and spelling; or None.
+        layout: JSON array of all keys of a row in the released schema whose order or presence is not the
+            usual one; or None.
+    """
+
+    line: int
+    raw: bytes
+    question_key: str
+    completion_key: str
+    question: str
+    reference: str
+    completion: str
+    gold: bool | None = None
+    model: str | None = None
+    source: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    type_text: str | None = None
+    subtype_text: str | None = None
+    extra: str | None = None
+    layout: str | None = None
+
+
+class Refusal(Struct, frozen=True, kw_only=True):
+    """One row that could not be taken; it stands in quarantine.
+
+    Attributes:
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number).
+        code: Bare reason code: ``bad_json``, ``bad_csv``, ``missing_field``, ``wrong_type``, ``bad_utf8``,
+            ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``.
+        field: The field at fault, if one is.
+        message: What is wrong and what to do, for a person.
+        raw: The row's bytes as read (the first 64 KiB of a long one).
+    """
+
+    line: int
+    code: str
+    message: str
+    raw: bytes
+    field: str | None = None
+
+
+class StoredItem(Struct, frozen=True, kw_only=True):
+    """One item as the database holds it now, for export.
+
+    Attributes:
+        gold: The final gold label: adjudicated, else agreed, else imported; None in conflict or excluded.
+        gold_from: Where ``gold`` comes from.
+        imported_gold: The label the file came with.
+        type: Answer-type code now in force.
+        subtype: Answer-subtype code now in force.
+        type_text: What export writes for the type: the source's own string while its code is in force.
+        subtype_text: The same for the subtype.
+        state: State of the item's annotation.
+        extra: See ``ItemRecord``.
+        layout: See ``ItemRecord``.
+    """
+
+    dataset: str
+    question_key: str
+    completion_key: str
+    question: str
+    reference: str
+    completion: str
+    gold: bool | None
+    gold_from: str | None
+    imported_gold: bool | None
+    model: str | None
+    source: str | None
+    type: str | None
+    subtype: str | None
+    type_text: str | None
+    subtype_text: str | None
+    state: str
+    extra: str | None
+    layout: str | None
+
+
+class QuarantinedRow(Struct, frozen=True, kw_only=True):
+    """A refused row as a report shows it."""
+
+    line: int
+    field: str | None
+    code: str
+    message: str

@@ -1,0 +1,135 @@
+"""What people say of items: label events, and the states that follow from them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+Task = Literal["correctness", "type"]
+"""``correctness``: a verdict on a completion; ``type``: an answer subtype for a question."""
+
+LabelVerdict = Literal["correct", "incorrect", "unsuitable"]
+EventKind = Literal["label", "adjudication", "retraction", "flag", "reveal"]
+State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
+DecidedBy = Literal["agreed", "adjudicated"]
+
+LABEL_SCHEMA = 1
+"""Version of the meaning of a label's fields, stored with every event."""
+
+EXCLUSION_REASONS: dict[str, str] = {
+    "proof": "asks for a proof",
+    "open_ended": "has no single answer",
+    "bad_reference": "the reference answer is wrong or missing",
+    "unanswerable": "can't be answered as it stands",
+    "truncated": "question or completion is cut off",
+    "other": "something else (write a note)",
+}
+"""Why an item is unsuitable; ``other`` needs a note."""
+
+
+class LabelEvent(Struct, frozen=True, kw_only=True):
+    """One append-only event: a label, an adjudication, a retraction, a flag or a reveal.
+
+    Attributes:
+        uuid: Unique for ever (uuid7 in the app), so that files of several people merge as a union.
+        subject: Row id of the completion (correctness) or the question (type).
+        annotator: Row id of the person.
+        supersedes: The event this one replaces (edit, undo); None for a first one.
+        seen: Of an adjudication: the labels it settled. Of a label that an undo brought back: the one it repeats.
+        unblinded: The person had looked at gold, verdicts or others' labels of this item before.
+        content_hash: blake2b-128 of the text shown.
+        open_ms: Time the item was open, in milliseconds.
+        focused_ms: The same without blurred and idle time.
+        created_at: ISO 8601, UTC.
+    """
+
+    uuid: str
+    kind: EventKind
+    task: Task
+    subject: int
+    annotator: int
+    created_at: str
+    round: int = 1
+    verdict: LabelVerdict | None = None
+    exclusion_reason: str | None = None
+    subtype: str | None = None
+    unsure: bool = False
+    flagged: bool = False
+    note: str | None = None
+    supersedes: str | None = None
+    seen: tuple[str, ...] = ()
+    unblinded: bool = False
+    guideline: str | None = None
+    schema: int = LABEL_SCHEMA
+    content_hash: bytes | None = None
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    view: str | None = None
+
+    @property
+    def value(self) -> str | None:
+        """What is compared between people: the verdict, or the subtype on the type task."""
+        return self.verdict if self.task == "correctness" else self.subtype
+
+
+class TaskState(Struct, frozen=True, kw_only=True):
+    """Where one task stands on one subject; a pure function of its events.
+
+    Attributes:
+        verdict: The final verdict (correctness only).
+        subtype: The final subtype code (type only).
+        reason: Why the item is excluded.
+        decided_by: How a final value came about.
+    """
+
+    state: State
+    verdict: LabelVerdict | None = None
+    subtype: str | None = None
+    reason: str | None = None
+    decided_by: DecidedBy | None = None
+
+
+class ItemState(Struct, frozen=True, kw_only=True):
+    """Both tasks of one completion taken together: what Browse, gold and ``status`` show."""
+
+    state: State
+    gold: bool | None = None
+    gold_from: DecidedBy | None = None
+    subtype: str | None = None
+    reason: str | None = None
+
+
+class LabelLine(Struct, kw_only=True, omit_defaults=True):
+    """One line of a label file (JSON Lines), as ``workbench labels DB import`` and ``export`` use it.
+
+    Attributes:
+        completion_id: The completion's own id.
+        question_id: Tells two completions with the same id apart.
+        dataset: The same across data sets.
+        answer_subtype: Subtype code; it counts for the whole question.
+        reason: Why the item is unsuitable.
+        role: ``adjudicator`` for the third person's decision.
+        revision: 1 for a first label, 2 for its first correction, and so on.
+        uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
+        kind: In a history export, what the event was (``retraction``, ``flag`` …).
+    """
+
+    completion_id: str
+    annotator: str
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    answer_subtype: str | None = None
+    note: str | None = None
+    dataset: str | None = None
+    question_id: str | None = None
+    role: Literal["annotator", "adjudicator"] = "annotator"
+    created_at: str | None = None
+    uuid: str | None = None
+    revision: int = 1
+    unsure: bool = False
+    kind: EventKind | UnsetType = UNSET
+    task: Task | UnsetType = UNSET
+    supersedes: str | UnsetType = UNSET
+    focused_ms: int | UnsetType = UNSET
+    unblinded: bool | UnsetType = UNSET

@@ -1,0 +1,49 @@
+"""JSON Schema of every file and report, generated from the records: ``python -m workbench.model.schemas schemas``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from workbench.model.files import VerifyBenchRow
+from workbench.model.label import LabelLine
+from workbench.model.report import AccuracyReport
+from workbench.model.run import RunInfo, VerdictLine
+from workbench.model.status import Status
+
+DOCUMENTS: dict[str, tuple[type, str]] = {
+    "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),
+    "label-line": (LabelLine, "One line of a label file."),
+    "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
+    "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
+    "status": (Status, "`workbench status --json`."),
+    "run": (RunInfo, "One element of `workbench runs list --json`."),
+}
+"""File name in schemas/ -> (record, what it describes)."""
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of one kind of document."""
+    record, title = DOCUMENTS[name]
+    generated = msgspec.json.schema(record)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **generated}
+
+
+def text(name: str) -> str:
+    """The schema as it stands in its file."""
+    return json.dumps(schema(name), indent=2, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write every schema into the folder named on the command line."""
+    folder = Path(sys.argv[1])
+    for name in DOCUMENTS:
+        (folder / f"{name}.schema.json").write_text(text(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Which items a command speaks of: ``--where FIELD=VALUE``, repeated conditions joined by "and"."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.errors import UsageError
+
+Operator = Literal["=", "!=", "<", ">"]
+
+FIELDS = (
+    "dataset",
+    "type",
+    "subtype",
+    "domain",
+    "source",
+    "model",
+    "state",
+    "gold",
+    "question_id",
+    "completion_id",
+)
+"""Fields of ``--where``; ``verdict:NAME`` comes beside them."""
+
+_CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
+
+
+class Condition(Struct, frozen=True, order=True):
+    """One condition; the value is always bound as a parameter, never put into SQL text."""
+
+    field: str
+    operator: Operator
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.field}{self.operator}{self.value}"
+
+
+class Selection(Struct, frozen=True):
+    """A choice of items: all conditions hold, at most ``limit`` items in the order of import."""
+
+    conditions: tuple[Condition, ...] = ()
+    limit: int | None = None
+
+    def __str__(self) -> str:
+        words = [str(condition) for condition in self.conditions]
+        if self.limit is not None:
+            words.append(f"limit {self.limit}")
+        return " and ".join(words) or "all items"
+
+
+def parse_condition(text: str) -> Condition:
+    """Read ``FIELD=VALUE``, ``FIELD!=VALUE``, ``FIELD<VALUE`` or ``FIELD>VALUE``.
+
+    Raises:
+        UsageError: It is no condition, or the field is unknown (the message lists the known ones).
+    """
+    match = _CONDITION.match(text)
+    if match is None:
+        raise UsageError(f"{text!r} is no condition.", "Write FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE or FIELD>VALUE.")
+    field = match["field"]
+    if field not in FIELDS and not field.startswith("verdict:"):
+        raise UsageError(f"Unknown field {field!r}.", f"Known fields: {', '.join(FIELDS)}, verdict:NAME.")
+    operator: Operator = match["operator"]  # type: ignore[assignment]
+    return Condition(field, operator, match["value"])

@@ -1,0 +1,113 @@
+"""The answer-type taxonomy of VerifyBench (arXiv 2505.15801, section 3.1 and table 5).
+
+Four types, eighteen subtypes. A code is a letter and a number, displayed ``"B5 - Matrix"``. The numbers of
+A5, A6 and C2 never occur in the released rows: A5 and A6 follow the order of table 5, C2 is our choice.
+An unknown code is kept as it stands under its letter's type.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+TYPES: dict[str, str] = {
+    "A": "Numeric Values",
+    "B": "Expressions",
+    "C": "Multi-choice",
+    "D": "String",
+}
+
+SUBTYPES: dict[str, str] = {
+    "A1": "Integer",
+    "A2": "Constant",
+    "A3": "Float",
+    "A4": "Radical",
+    "A5": "Complex Number",
+    "A6": "Angle",
+    "A7": "Non-decimal number",
+    "A8": "Multiple Values",
+    "B1": "Algebraic Formula",
+    "B2": "Equation",
+    "B3": "Interval",
+    "B4": "Set",
+    "B5": "Matrix",
+    "C1": "Single Choice",
+    "C2": "Multiple Choice",
+    "C4": "Finite state selection",
+    "D1": "Specific",
+    "D2": "Semantic",
+}
+
+UNTYPED = "untyped"
+"""The group of items that have no answer type."""
+
+_ALIASES: dict[str, str] = {
+    "float number": "A3",
+    "complex number": "A5",
+    "non decimal number": "A7",
+    "multiple value": "A8",
+    "single choice": "C1",
+    "multiple choice": "C2",
+    "multi answer choice": "C2",
+    "finite state selection": "C4",
+    "specific string": "D1",
+    "semantic string": "D2",
+    "numerical value": "A",
+    "num": "A",
+    "exp": "B",
+    "mc": "C",
+    "str": "D",
+}
+
+
+class TypeCode(NamedTuple):
+    """An answer type or subtype as read from a source.
+
+    Attributes:
+        code: ``"B"`` for a type, ``"B5"`` for a subtype.
+        name: The canonical name, or the source's own when the code is unknown.
+    """
+
+    code: str
+    name: str
+
+    @property
+    def is_subtype(self) -> bool:
+        """True for a letter with a number."""
+        return len(self.code) > 1
+
+
+def _fold(text: str) -> str:
+    words = re.sub(r"[\s\-_]+", " ", text.strip().lower())
+    return " ".join(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words.split())
+
+
+_BY_NAME: dict[str, str] = {_fold(name): code for code, name in {**TYPES, **SUBTYPES}.items()}
+_BY_NAME.update({_fold(name): code for name, code in _ALIASES.items()})
+_CODE = re.compile(r"^\s*([A-Za-z])(\d{0,3})\s*(?:[-–:.]\s*(.*?))?\s*$", re.DOTALL)
+
+
+def parse_type(text: str) -> TypeCode | None:
+    """Read ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None when it is none of them.
+
+    Letters beyond A–D and numbers beyond the known ones are kept: new codes may come.
+    """
+    by_name = _BY_NAME.get(_fold(text))
+    if by_name is not None:
+        return TypeCode(by_name, type_name(by_name))
+    match = _CODE.match(text)
+    if match is None:
+        return None
+    code = match[1].upper() + match[2]
+    return TypeCode(code, type_name(code) if code in SUBTYPES or code in TYPES else (match[3] or code))
+
+
+def type_name(code: str) -> str:
+    """The canonical name of a code, or the code itself when it is unknown."""
+    return SUBTYPES.get(code) or TYPES.get(code) or code
+
+
+def type_display(code: str) -> str:
+    """``"B5 - Matrix"``; an unknown code stands alone."""
+    name = type_name(code)
+    return code if name == code else f"{code} - {name}"

@@ -1,0 +1,85 @@
+"""What a verifier is asked and what it answers."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Literal
+
+from msgspec import Struct
+
+
+class Outcome(IntEnum):
+    """A verdict as stored: small integers, so that a run is one dense int8 vector."""
+
+    INCORRECT = 0
+    CORRECT = 1
+    ABSTAIN = 2
+    ERROR = 3
+
+    @property
+    def word(self) -> OutcomeWord:
+        """The word people and files see."""
+        return _WORDS[self]
+
+    @classmethod
+    def of(cls, word: str) -> Outcome:
+        """The outcome a word stands for.
+
+        Raises:
+            KeyError: The word is none of the four.
+        """
+        return cls[word.upper()]
+
+
+OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
+_WORDS: dict[Outcome, OutcomeWord] = {
+    Outcome.INCORRECT: "incorrect",
+    Outcome.CORRECT: "correct",
+    Outcome.ABSTAIN: "abstain",
+    Outcome.ERROR: "error",
+}
+
+Protocol3 = Literal["forced", "strict", "decided"]
+"""How undecided rows count: as "incorrect", as wrong, or not at all."""
+
+GoldChoice = Literal["final", "people", "imported"]
+"""Which gold: adjudicated, else agreed, else imported; people's only; the imported one only."""
+
+
+class VerifierInput(Struct, frozen=True, kw_only=True):
+    """One question, its reference answer and one completion, as a verifier sees them.
+
+    Attributes:
+        item: The completion's row id; it ties the verdict to the row.
+        subtype: The answer subtype's code (``"A1"``) or None.
+    """
+
+    item: int
+    question: str
+    reference: str
+    completion: str
+    subtype: str | None = None
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """A verifier's answer for one item.
+
+    Attributes:
+        outcome: Correct, incorrect, abstain or error.
+        score: The verifier's own number, if it has one.
+        reason: A bare code: why it abstained or failed, or which rule fired.
+        reference_final: The reference's final answer as the verifier read it.
+        candidate_final: The completion's final answer as the verifier read it.
+        candidate_span: Offsets of ``candidate_final`` into the stored completion, if known.
+        detail: More for a person, such as an error's text.
+        ms: Wall time spent on this item, in milliseconds.
+    """
+
+    outcome: Outcome
+    score: float | None = None
+    reason: str | None = None
+    reference_final: str | None = None
+    candidate_final: str | None = None
+    candidate_span: tuple[int, int] | None = None
+    detail: str | None = None
+    ms: float = 0.0

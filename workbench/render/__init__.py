@@ -1,0 +1,1 @@
+"""Text in, styled text out: math, Markdown, code, bars."""

@@ -1,0 +1,163 @@
+"""Tables of LaTeX: which macro is which character, word, accent or environment."""
+
+from __future__ import annotations
+
+from functools import cache
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+WORDS = _names(
+    "arccos arcsin arctan arccot arg argmax argmin cos cosh cot coth csc deg det dim erf exp gcd hom inf ker "
+    "lcm lg lim ln log max min mod Pr rank sec sgn sin sinh sup tan tanh tr "
+    "liminf limsup arcsinh arccosh arctanh bmod"
+)
+"""Macros that are words: a space keeps them apart from the letters beside them."""
+
+SPELLED = {"bmod": "mod", "liminf": "lim inf", "limsup": "lim sup"}
+"""Words not spelled like their macro."""
+
+FRACTIONS = frozenset({"frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"})
+BINOMIALS = frozenset({"binom", "dbinom", "tbinom"})
+BOXES = frozenset({"boxed", "fbox", "framebox"})
+TEXTS = _names(
+    "text textbf textit textrm textsf texttt textup textnormal textsc textmd mbox hbox "
+    "mathrm mathbf mathit mathsf mathtt mathcal mathscr mathfrak mathnormal boldsymbol bm pmb bold "
+    "mathop mathbin mathrel mathord mathopen mathclose ensuremath"
+)
+"""Macros that only change the font: plain letters, for bold ones fall out of monospace fonts."""
+
+BLACKBOARD = frozenset({"mathbb", "Bbb", "mathbbm"})
+DOUBLE_STRUCK = str.maketrans("CHNPQRZ", "ℂℍℕℙℚℝℤ")
+
+ACCENTS = {
+    "bar": "\u0304",
+    "overline": "\u0305",
+    "hat": "\u0302",
+    "widehat": "\u0302",
+    "tilde": "\u0303",
+    "widetilde": "\u0303",
+    "dot": "\u0307",
+    "ddot": "\u0308",
+    "vec": "\u20d7",
+    "overrightarrow": "\u20d7",
+    "underline": "\u0332",
+}
+"""Combining characters, used on a single letter; anything longer is written ``overline(AB)``."""
+
+DELIMITER_SIZES = frozenset(
+    {"left", "right", "middle"}
+    | {f"{size}{side}" for size in ("big", "Big", "bigg", "Bigg") for side in ("", "l", "r", "m")}
+)
+INVISIBLE = _names("displaystyle textstyle scriptstyle scriptscriptstyle limits nolimits hline noindent centering ! /")
+SPACES = {",": " ", ";": " ", ":": " ", ">": " ", " ": " ", "\n": " ", "quad": "  ", "qquad": "    "} | dict.fromkeys(
+    ("thinspace", "medspace", "thickspace", "enspace", "space", "nobreakspace"), " "
+)
+
+MATRICES = {
+    "pmatrix": ("(", ")"),
+    "bmatrix": ("[", "]"),
+    "Bmatrix": ("{", "}"),
+    "vmatrix": ("|", "|"),
+    "Vmatrix": ("‖", "‖"),
+    "matrix": ("", ""),
+    "array": ("", ""),
+    "smallmatrix": ("", ""),
+    "cases": ("{ ", " }"),
+    "dcases": ("{ ", " }"),
+    "rcases": ("{ ", " }"),
+}
+"""Environments written on one line: cells apart by commas, rows by semicolons."""
+
+STACKS = frozenset(
+    f"{name}{star}"
+    for name in (
+        "align",
+        "aligned",
+        "alignat",
+        "alignedat",
+        "equation",
+        "gather",
+        "gathered",
+        "split",
+        "multline",
+        "eqnarray",
+        "flalign",
+    )
+    for star in ("", "*")
+)
+"""Environments written on one line a row."""
+
+WITH_COLUMNS = frozenset({"array", "alignat", "alignat*", "alignedat"})
+"""Environments with an argument that only concerns their layout."""
+
+SUPERSCRIPTS = str.maketrans(
+    "0123456789+-−=()abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVWβγδθφχ",
+    "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂᵝᵞᵟᶿᵠᵡ",
+)
+SUBSCRIPTS = str.maketrans(
+    "0123456789+-−=()aehijklmnoprstuvxβγρφχ",
+    "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ",
+)
+SCRIPT_CHARACTERS = "".join(map(chr, {**SUPERSCRIPTS, **SUBSCRIPTS}.values())) + "°′'" + "".join(set(ACCENTS.values()))
+"""Characters that belong to the letter before them."""
+
+_OURS = {
+    "ne": "≠",
+    "implies": "⟹",
+    "impliedby": "⟸",
+    "iff": "⟺",
+    "gets": "←",
+    "bot": "⊥",
+    "triangle": "△",
+    "colon": ":",
+    "colonequals": "≔",
+    "coloneqq": "≔",
+    "degree": "°",
+    "checkmark": "✓",
+    "neg": "¬",
+    "land": "∧",
+    "lor": "∨",
+    "Re": "Re",
+    "Im": "Im",
+    "models": "⊨",
+    "prime": "′",
+    "leqslant": "≤",
+    "geqslant": "≥",
+    "bigsqcup": "⨆",
+    "biguplus": "⨄",
+    "idotsint": "∫⋯∫",
+    "oiint": "∯",
+    "owns": "∋",
+    "doublecap": "⋒",
+    "lbrack": "[",
+    "rbrack": "]",
+    "lgroup": "(",
+    "rgroup": ")",
+    "|": "‖",
+    "{": "{",
+    "}": "}",
+    "%": "%",
+    "$": "$",
+    "&": "&",
+    "#": "#",
+    "_": "_",
+}
+_NOT_SYMBOLS = _names("ref autoref cref Cref eqref cite citet citep today hspace vspace nolinebreak textcompwordmark -")
+
+
+@cache
+def symbols() -> dict[str, str]:
+    """Macro name → character, from pylatexenc's tables with our additions; macros with arguments are left out."""
+    from pylatexenc.latex2text import get_default_latex_context_db
+
+    context = get_default_latex_context_db()
+    table: dict[str, str] = {}
+    for category in reversed(context.categories()):
+        for spec in context.iter_macro_specs([category]):
+            shown = spec.simplify_repl
+            if isinstance(shown, str) and shown.strip() and "%" not in shown and max(shown) < "\U00010000":
+                table[spec.macroname] = shown
+    return {name: shown for name, shown in table.items() if name not in _NOT_SYMBOLS} | _OURS

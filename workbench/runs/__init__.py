@@ -1,0 +1,1 @@
+"""Background work: runs as rows, one runner process a database, worker pools, progress."""

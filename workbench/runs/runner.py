@@ -1,0 +1,208 @@
+"""The background runner: ``python -m workbench.runs.runner DB``.
+
+It takes one queued run after the other and ends when none is left. Front ends and the runner meet only in
+the database. SIGTERM or SIGINT end it after the current transaction; the run then waits for the next runner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from workbench.errors import RunError, WorkbenchError
+from workbench.model.run import Request, RunState
+from workbench.model.verdict import Verdict
+from workbench.runs.execution import judge_in_workers, judge_inline
+from workbench.runs.launch import log_path
+from workbench.runs.lease import Lease, LeaseLost
+from workbench.store import runs, verdicts
+from workbench.store.connection import Database
+from workbench.store.runs import RunRow
+from workbench.verifiers.base import Registry, Verifier, identity
+
+_IDLE_S = 2.0
+_LOOK_S = 0.1
+
+_log = logging.getLogger("workbench.runner")
+
+
+class _Stop(Exception):
+    """This process was told to end."""
+
+
+class _Asked(Exception):
+    """A person asked to pause or cancel the run."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+
+
+_STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
+
+
+class Runner:
+    """The one process that judges items of a database in the background."""
+
+    def __init__(self, database: Database, lease: Lease) -> None:
+        self._database = database
+        self._lease = lease
+        self._stopping = False
+
+    def stop(self) -> None:
+        """End soon (safe to call from a signal handler)."""
+        self._stopping = True
+
+    def work(self) -> None:
+        """Do every run that waits, then end.
+
+        Raises:
+            LeaseLost: Another process has become the runner.
+        """
+        with contextlib.suppress(_Stop):
+            while True:
+                while (run := self._take()) is not None:
+                    self._do(run)
+                runs.checkpoint(self._database)
+                if self._rest():
+                    return
+        self._lease.end()
+
+    def check(self) -> None:
+        """Show life.
+
+        Raises:
+            _Stop: This process was told to end.
+        """
+        if self._stopping:
+            raise _Stop
+        self._lease.beat()
+
+    def _take(self) -> RunRow | None:
+        self.check()
+        with self._lease.write() as connection:
+            return runs.take_next(connection)
+
+    def _rest(self) -> bool:
+        """Wait for a run; True when none came and the claim was given up."""
+        until = time.monotonic() + _IDLE_S
+        while time.monotonic() < until:
+            if runs.waiting(self._database.reader()):
+                return False
+            time.sleep(_LOOK_S)
+            self.check()
+        return self._lease.end_if_idle()
+
+    def _do(self, run: RunRow) -> None:
+        _log.info("run %d: %s %s begins", run.id, run.verifier.name, run.version)
+        try:
+            _execute(self._database, run, _Desk(self, self._database, self._lease, run.id))
+        except (_Stop, LeaseLost):
+            raise
+        except _Asked as asked:
+            self._settle(run, _STATE_AFTER[asked.request])
+        except WorkbenchError as error:
+            _log.warning("run %d: %s", run.id, error)
+            self._settle(run, "failed", str(error))
+        except Exception as error:
+            _log.exception("run %d", run.id)
+            where = log_path(self._database.path)
+            self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
+        else:
+            with self._lease.write() as connection:
+                runs.complete(connection, run.id, verdicts.count(connection, run.id))
+            _log.info("run %d: complete", run.id)
+
+    def _settle(self, run: RunRow, state: RunState, message: str | None = None) -> None:
+        with self._lease.write() as connection:
+            runs.settle(connection, run.id, state, message)
+        _log.info("run %d: %s", run.id, state)
+
+
+class _Desk:
+    """Stores one run's verdicts and notices what is asked of it."""
+
+    def __init__(self, runner: Runner, database: Database, lease: Lease, run: int) -> None:
+        self._runner = runner
+        self._database = database
+        self._lease = lease
+        self._run = run
+        self._looked = 0.0
+
+    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
+        if results:
+            with self._lease.write() as connection:
+                verdicts.put(connection, self._run, results)
+
+    def look_up(self) -> None:
+        if time.monotonic() - self._looked < _LOOK_S:
+            return
+        self._looked = time.monotonic()
+        self._runner.check()
+        request = runs.request_of(self._database.reader(), self._run)
+        if request is not None:
+            raise _Asked(request)
+
+
+def _execute(database: Database, run: RunRow, desk: _Desk) -> None:
+    verifier = _verifier(run)
+    chunks = verdicts.pending(database, run.id, run.selection)
+    if verifier.isolation == "inline":
+        judge_inline(verifier, chunks, desk)
+    else:
+        judge_in_workers((run.verifier.kind, run.verifier.options), run.workers, chunks, desk)
+
+
+def _verifier(run: RunRow) -> Verifier:
+    """The verifier a run was started with.
+
+    Raises:
+        RunError: The installed one has another version or reads its options in another way.
+        WorkbenchError: It can't be loaded.
+    """
+    verifier = Registry().load(run.verifier.kind, run.verifier.options)
+    if verifier.version != run.version or identity(verifier) != run.verifier.config_hash:
+        raise RunError(
+            f"The run is of {run.verifier.kind} {run.version}; version {verifier.version} is installed.",
+            "Start it anew with: workbench verify",
+        )
+    return verifier
+
+
+def run_database(path: Path) -> int:
+    """Be the runner of a database until nothing is left to do; returns the exit code."""
+    database = Database(path)
+    try:
+        lease = Lease.acquire(database)
+        if lease is None:
+            return 0
+        runner = Runner(database, lease)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: runner.stop())
+        _log.info("runner %d begins", os.getpid())
+        try:
+            runner.work()
+        except LeaseLost:
+            _log.warning("runner %d: another process has taken over", os.getpid())
+    finally:
+        database.close()
+    return 0
+
+
+def main() -> None:
+    """Run from the command line with the database's path."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    try:
+        sys.exit(run_database(Path(sys.argv[1])))
+    except WorkbenchError as error:
+        _log.error("%s", error)
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

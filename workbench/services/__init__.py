@@ -1,0 +1,1 @@
+"""The few verbs the front ends call."""

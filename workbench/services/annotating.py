@@ -1,0 +1,287 @@
+"""One person labelling: claim, submit, undo, skip, flag, note; blind to everything but the texts."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from msgspec import Struct
+
+from workbench.errors import AnnotationError, UsageError
+from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, Task
+from workbench.services import ledger
+from workbench.services.project import Project
+from workbench.store import assignments, blind, drafts, events, people, reading
+
+FAST_MS = 2000
+"""A decision faster than this is flagged to its maker, never refused."""
+
+
+class AnnotationItem(Struct, frozen=True, kw_only=True):
+    """What the Annotate screen gets: three texts, and the person's own earlier answers.
+
+    Attributes:
+        verdict: The person's own current verdict, when the item is opened again.
+        subtype: The person's own current answer type of the question.
+        asks_type: Whether the person holds a type slot on the question.
+        types_labelled: Whether the type must be settled by people.
+    """
+
+    completion: int
+    question: int
+    dataset: str
+    completion_id: str
+    question_id: str
+    question_text: str
+    reference: str
+    completion_text: str
+    content_hash: bytes
+    asks_type: bool
+    types_labelled: bool
+    verdict: str | None = None
+    subtype: str | None = None
+    note: str = ""
+    flagged: bool = False
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a person submits for one item."""
+
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    subtype: str | None = None
+    unsure: bool = False
+    note: str = ""
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    view: str | None = None
+
+
+class HistoryEntry(Struct, frozen=True, kw_only=True):
+    """One of the person's own current labels."""
+
+    completion: int
+    completion_id: str
+    verdict: str
+    reason: str
+    note: str
+    created_at: str
+
+
+class Progress(Struct, frozen=True):
+    """How far a person is: labels done, and items that could still be theirs."""
+
+    done: int
+    left: int
+
+
+class AnnotationSession:
+    """A person at work on a project.
+
+    Reading goes through a connection on which SQLite itself denies others' labels, verdicts, models and gold.
+    Every method may be called from any thread; each is one short transaction.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, annotator: str) -> None:
+        self._database = project.database
+        self.person = people.find(project.database, annotator)
+        self._blind = blind.open_blind(project.path, self.person.id)
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Give back what was claimed ahead and close the reading connection."""
+        with self._lock:
+            self._blind.close()
+
+    def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
+        """The item to label now: one already leased, else a new claim; None when nothing is left.
+
+        Args:
+            beside: Completions that are open already (used to prepare the item after the present one).
+        """
+        at = time.time()
+        with self._database.write("full") as connection:
+            assignments.renew(connection, self.person.id, at)
+            held = [item for item in assignments.leased(connection, self.person.id, at) if item not in beside]
+            completion = held[0] if held else assignments.claim(connection, self.person.id, at)
+        return None if completion is None else self.open(completion)
+
+    def open(self, completion: int) -> AnnotationItem:
+        """Read an item the person has a slot on (to go back to one already labelled).
+
+        Raises:
+            AnnotationError: The item was never theirs.
+        """
+        with self._lock:
+            if not self._blind.execute(
+                "SELECT 1 FROM own_slots WHERE task = 'correctness' AND subject = ? UNION ALL "
+                "SELECT 1 FROM own_events WHERE task = 'correctness' AND subject = ?",
+                (completion, completion),
+            ).fetchone():
+                raise AnnotationError("This item is not assigned to you.")
+            return self._read(completion)
+
+    def _read(self, completion: int) -> AnnotationItem:
+        text = reading.item_text(self._blind, completion)
+        verdict = reading.own_label(self._blind, "correctness", completion)
+        subtype = reading.own_label(self._blind, "type", text.question)
+        return AnnotationItem(
+            completion=completion,
+            question=text.question,
+            dataset=text.dataset,
+            completion_id=text.completion_key,
+            question_id=text.question_key,
+            question_text=text.question_text,
+            reference=text.reference,
+            completion_text=text.completion_text,
+            content_hash=text.content_hash,
+            asks_type=reading.has_type_slot(self._blind, text.question) or subtype is not None,
+            types_labelled=text.types_labelled,
+            verdict=verdict[1] if verdict else None,
+            subtype=subtype[1] if subtype else None,
+            note=verdict[2] if verdict else reading.own_draft(self._blind, completion),
+            flagged=reading.own_flag(self._blind, completion),
+        )
+
+    def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
+        """Store a verdict, a type, or both; returns the uuids of the events after they are committed.
+
+        An answer equal to the person's current one stores nothing again. An earlier answer is superseded.
+
+        Raises:
+            AnnotationError: Someone else has filled the quota meanwhile, or the person adjudicated the item.
+            UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
+        """
+        _check(answer)
+        stored = []
+        with self._database.write("full") as connection:
+            if answer.verdict is not None:
+                stored += self._put(connection, "correctness", item, answer)
+                drafts.drop(connection, self.person.id, item.completion)
+            if answer.subtype is not None:
+                stored += self._put(connection, "type", item, answer)
+        return stored
+
+    def _put(self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer) -> list[str]:
+        subject = item.completion if task == "correctness" else item.question
+        mine = events.current_of(connection, task, subject, self.person.id)
+        if mine is not None and _same(mine, answer):
+            return []
+        # A slot whose lease ran out may be open still, or gone to someone else.
+        if not assignments.take(connection, task, subject, self.person.id):
+            raise AnnotationError(
+                "Enough other people have labelled this item meanwhile (your lease had run out).",
+                "Nothing was stored; go on with the next item.",
+            )
+        event = LabelEvent(
+            uuid=events.new_uuid(),
+            kind="label",
+            task=task,
+            subject=subject,
+            annotator=self.person.id,
+            created_at=people.now(),
+            verdict=answer.verdict if task == "correctness" else None,
+            exclusion_reason=answer.reason if task == "correctness" else None,
+            subtype=answer.subtype if task == "type" else None,
+            unsure=answer.unsure,
+            note=(answer.note or None) if task == "correctness" else None,
+            supersedes=mine.uuid if mine else None,
+            unblinded=events.was_revealed(connection, self.person.id, task, subject),
+            content_hash=item.content_hash,
+            open_ms=answer.open_ms,
+            focused_ms=answer.focused_ms,
+            view=answer.view,
+        )
+        ledger.record(connection, event)
+        return [event.uuid]
+
+    def undo(self) -> AnnotationItem | None:
+        """Take back the person's newest label (also after a restart) and open its item again; None without one.
+
+        The earlier answer of an edited label comes back; a first label is retracted. Labels of both tasks that
+        were submitted together are taken back together.
+        """
+        with self._database.write("full") as connection:
+            newest = events.undoable(connection, self.person.id)
+            for event in newest:
+                self._retract(connection, event)
+            completion = next((event.subject for event in newest if event.task == "correctness"), None)
+        if completion is None:
+            return self.next() if newest else None
+        return self.open(completion)
+
+    def _retract(self, connection: events.Connection, event: LabelEvent) -> None:
+        earlier = events.earlier_than(connection, event)
+        ledger.record(connection, events.undoing(event, earlier, people.now()))
+        if earlier is None:
+            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time())
+
+    def skip(self, item: AnnotationItem) -> None:
+        """Give the item back to the pool; it comes again only when nothing else is left."""
+        with self._database.write("full") as connection:
+            assignments.skip(connection, item.completion, self.person.id, time.time())
+
+    def release(self, completion: int) -> None:
+        """Give back an item that was claimed ahead and not shown."""
+        with self._database.write("full") as connection:
+            assignments.give_back(connection, completion, self.person.id)
+
+    def flag(self, item: AnnotationItem, on: bool) -> None:
+        """Mark an item for the coordinator's eyes, or take the mark off."""
+        with self._database.write("full") as connection:
+            event = LabelEvent(
+                uuid=events.new_uuid(),
+                kind="flag",
+                task="correctness",
+                subject=item.completion,
+                annotator=self.person.id,
+                created_at=people.now(),
+                flagged=on,
+            )
+            ledger.record(connection, event)
+
+    def keep_draft(self, item: AnnotationItem, note: str) -> None:
+        """Keep a note that is not submitted yet."""
+        with self._database.write("full") as connection:
+            drafts.keep(connection, self.person.id, item.completion, note)
+
+    def heartbeat(self) -> None:
+        """Extend the leases of the open items."""
+        with self._database.write("normal") as connection:
+            assignments.renew(connection, self.person.id, time.time())
+
+    def history(self, limit: int = 200) -> list[HistoryEntry]:
+        """The person's own current labels, newest first."""
+        with self._lock:
+            rows = reading.own_history(self._blind, limit)
+        return [
+            HistoryEntry(completion=row[0], completion_id=row[1], verdict=row[2], reason=row[3], note=row[4],
+                         created_at=row[5])
+            for row in rows
+        ]  # fmt: skip
+
+    def progress(self) -> Progress:
+        """Labels done and items left for this person."""
+        return Progress(*assignments.progress(self._database.reader(), self.person.id))
+
+
+def _check(answer: Answer) -> None:
+    if answer.verdict == "unsuitable":
+        if answer.reason not in EXCLUSION_REASONS:
+            raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
+        if answer.reason == "other" and not answer.note.strip():
+            raise UsageError("The reason other needs a note.")
+
+
+def _same(event: LabelEvent, answer: Answer) -> bool:
+    if event.task == "type":
+        return event.subtype == answer.subtype
+    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "") == (
+        answer.verdict,
+        answer.reason,
+        answer.unsure,
+        answer.note,
+    )

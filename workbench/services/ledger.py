@@ -1,0 +1,62 @@
+"""The one path by which label events enter the database: append, then derive the states that follow."""
+
+from __future__ import annotations
+
+from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
+from workbench.errors import AnnotationError
+from workbench.model.label import LabelEvent, Task, TaskState
+from workbench.services.project import Project
+from workbench.store import events, states
+
+
+def record(connection: events.Connection, event: LabelEvent) -> None:
+    """Append one event and bring the states of its subject up to date, in the caller's transaction.
+
+    Raises:
+        AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
+            is taken).
+    """
+    try:
+        events.append(connection, event)
+    except events.Refused as error:
+        raise AnnotationError(f"Not taken: {error}.") from error
+    if event.kind in ("label", "adjudication", "retraction"):
+        refresh(connection, event.task, event.subject)
+
+
+def refresh(connection: events.Connection, task: Task, subject: int) -> None:
+    """Derive a subject's state from its events and store it, with the items it touches."""
+    states.put_task(connection, task, subject, _derived(connection, task, subject))
+    completions = [subject] if task == "correctness" else states.completions_of(connection, subject)
+    for completion in completions:
+        question, types_labelled = states.question_of(connection, completion)
+        state = item_state(
+            states.get_task(connection, "correctness", completion),
+            states.get_task(connection, "type", question),
+            types_labelled=types_labelled,
+        )
+        states.put_item(connection, completion, state)
+
+
+def _derived(connection: events.Connection, task: Task, subject: int) -> TaskState:
+    need = states.need(connection, task, subject) or DEFAULT_NEED
+    return task_state(events.of_subject(connection, task, subject), need)
+
+
+def states_differ(project: Project) -> int:
+    """How many stored states are not what their events say (none, unless the file was changed by hand)."""
+    reader = project.database.reader()
+    return sum(
+        states.get_task(reader, task, subject) != _derived(reader, task, subject)
+        for task, subject in states.touched(reader)
+    )
+
+
+def recompute(project: Project) -> int:
+    """Derive every state anew from the events; returns how many subjects have any."""
+    with project.database.write("full") as connection:
+        states.clear(connection)
+        touched = list(states.touched(connection))
+        for task, subject in touched:
+            refresh(connection, task, subject)
+    return len(touched)

@@ -1,0 +1,27 @@
+"""Counts of a project, and whether anything has changed since the last look."""
+
+from __future__ import annotations
+
+from workbench.model.status import DatasetInfo, PersonProgress, Status
+from workbench.services.project import Project
+from workbench.store import overview, states
+
+__all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
+
+
+def status(project: Project) -> Status:
+    """Count items, questions, states, people's progress and runs."""
+    reader = project.database.reader()
+    by_state = states.counts(project.database)
+    return Status(
+        items=sum(by_state.values()),
+        states=by_state,
+        datasets=overview.datasets(reader),
+        people=overview.people(project.database),
+        **overview.totals(reader),
+    )
+
+
+def data_version(project: Project) -> int:
+    """A number that differs after another connection has written, on this thread's reading connection."""
+    return project.database.data_version()

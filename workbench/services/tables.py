@@ -1,0 +1,65 @@
+"""Accuracy reports as text and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.model.taxonomy import type_display
+
+COLUMNS = (
+    "verifier",
+    "group",
+    "n",
+    "questions",
+    "accuracy",
+    "ci_low",
+    "ci_high",
+    "balanced_accuracy",
+    "mcc",
+    "fpr",
+    "fnr",
+    "coverage",
+)
+"""Columns of the CSV; protocol and gold follow in every row."""
+
+
+def accuracy_csv(report: AccuracyReport) -> str:
+    """The report as CSV: figures at full precision, undefined ones empty."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([*COLUMNS, "protocol", "gold"])
+    for row in report.rows:
+        low, high = row.ci or (None, None)
+        figures = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage)
+        cells = (row.verifier, row.group, row.n, row.questions, row.accuracy, low, high, *figures)
+        writer.writerow(["" if cell is None else cell for cell in (*cells, report.protocol, report.gold_choice)])
+    return buffer.getvalue()
+
+
+def accuracy_text(report: AccuracyReport) -> str:
+    """The report as an aligned table for a terminal, with its protocol and gold named above it."""
+    sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
+    head = ("verifier", "group", "n", "accuracy", "95 % interval", "bal.acc", "MCC", "FPR", "FNR", "coverage")
+    lines = [head, *(_cells(row) for row in report.rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    body = "\n".join(
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+    return f"protocol {report.protocol}, gold {report.gold_choice} ({sources})\n{body}\n"
+
+
+def _cells(row: AccuracyRow) -> tuple[str, ...]:
+    interval = f"[{row.ci[0]:.3f}, {row.ci[1]:.3f}]" if row.ci else "–"
+    rates = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage)
+    group = "all" if row.group is None else type_display(row.group)
+    return (row.verifier, group, str(row.n), _number(row.accuracy), interval, *map(_number, rates))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -1,0 +1,1 @@
+"""The only place with SQL: opening, migrations, and one module a table family."""

@@ -1,0 +1,52 @@
+"""A checked copy: VACUUM INTO a temporary name, integrity check, rename."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from workbench.errors import StoreError
+from workbench.store.connection import Database, open_connection
+
+
+def backup(database: Database, target: Path, *, force: bool = False) -> int:
+    """Write a whole copy of the database; returns its size in bytes. The copy appears checked or not at all.
+
+    Raises:
+        StoreError: The target exists and ``force`` is not set, can't be written, or the copy fails its check.
+    """
+    if target.exists() and not force:
+        raise StoreError(f"{target} exists.", "Use --force to replace it.")
+    if target.exists() and target.samefile(database.path):
+        raise StoreError(f"{target} is the database itself.")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        _copy(database.path, temporary)
+        _check(temporary)
+        temporary.replace(target)
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"{target}: {error}.", "The database itself is untouched.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+    return target.stat().st_size
+
+
+def _copy(source: Path, target: Path) -> None:
+    connection = open_connection(source)
+    try:
+        connection.execute("VACUUM INTO ?", (str(target),))
+    finally:
+        connection.close()
+
+
+def _check(path: Path) -> None:
+    copy = sqlite3.connect(path)
+    try:
+        result: str = copy.execute("PRAGMA integrity_check").fetchone()[0]
+    finally:
+        copy.close()
+    if result != "ok":
+        raise StoreError(f"The copy is damaged: {result}.", "Run workbench doctor on the database.")
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

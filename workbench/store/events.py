@@ -1,0 +1,161 @@
+"""Label events: append and read; nothing here changes or removes one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+import msgspec
+from uuid_utils import uuid7
+
+from workbench.model.label import EventKind, LabelEvent, Task
+
+Connection = sqlite3.Connection
+
+Refused = sqlite3.IntegrityError
+"""What ``append`` raises when the database refuses an event."""
+
+_COLUMNS = (
+    "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, note, "
+    "supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, view, created_at"
+)
+_INSERT = f"INSERT INTO label_events ({_COLUMNS}) VALUES ({', '.join('?' * 22)})"
+
+
+def new_uuid() -> str:
+    """A uuid7: unique, and in order of time."""
+    return str(uuid7())
+
+
+def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
+    """Add one event.
+
+    Raises:
+        Refused: The uuid is there already, or the adjudicator is one of the item's annotators.
+    """
+    connection.execute(
+        _INSERT,
+        (
+            event.uuid,
+            event.kind,
+            event.task,
+            event.subject,
+            event.annotator,
+            event.round,
+            event.verdict,
+            event.exclusion_reason,
+            event.subtype,
+            event.unsure,
+            event.flagged,
+            event.note,
+            event.supersedes,
+            msgspec.json.encode(event.seen).decode() if event.seen else None,
+            event.unblinded,
+            event.guideline,
+            event.schema,
+            event.content_hash,
+            event.open_ms,
+            event.focused_ms,
+            event.view,
+            event.created_at,
+        ),
+    )
+
+
+def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
+    """All events of one task on one subject, in order of arrival."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
+    )
+    return [_event(row) for row in rows]
+
+
+def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
+    """The event of that uuid."""
+    row = connection.execute(f"SELECT {_COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
+    return None if row is None else _event(row)
+
+
+_HEAD = (
+    "NOT EXISTS (SELECT 1 FROM label_events AS x "
+    "WHERE x.task = e.task AND x.subject = e.subject AND x.supersedes = e.uuid)"
+)
+
+
+def current_of(
+    connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
+) -> LabelEvent | None:
+    """A person's event in force on a subject: superseded by none, the newest of two heads."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
+        f"AND kind = ? AND {_HEAD} ORDER BY created_at DESC, uuid DESC LIMIT 1",
+        (task, subject, annotator, kind),
+    ).fetchone()
+    return None if row is None else _event(row)
+
+
+_GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
+"""When a label was given: one that an undo brought back was given when the one it repeats was."""
+
+
+def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
+    """A person's newest event in force, with the one of the other task that was stored at the same time."""
+    given = _GIVEN if kind == "label" else "e.id"
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind = ? AND {_HEAD} "
+        f"ORDER BY {given} DESC LIMIT 2",
+        (annotator, kind),
+    ).fetchall()
+    newest = [_event(row) for row in rows]
+    together = len(newest) == 2 and newest[0].task != newest[1].task and newest[0].created_at == newest[1].created_at
+    return newest if together else newest[:1]
+
+
+def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
+    """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
+    original = by_uuid(connection, event.seen[0]) if event.seen else event
+    before = by_uuid(connection, original.supersedes) if original and original.supersedes else None
+    return before if before is not None and before.kind == "label" else None
+
+
+def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
+    """The event that takes another back: the earlier answer once more, or a retraction."""
+    if earlier is not None:
+        return msgspec.structs.replace(
+            earlier,
+            uuid=new_uuid(),
+            supersedes=event.uuid,
+            created_at=created_at,
+            seen=earlier.seen or (earlier.uuid,),
+        )
+    return LabelEvent(
+        uuid=new_uuid(),
+        kind="retraction",
+        task=event.task,
+        subject=event.subject,
+        annotator=event.annotator,
+        created_at=created_at,
+        supersedes=event.uuid,
+    )
+
+
+def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
+    """All events in order of arrival."""
+    return (_event(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM label_events ORDER BY id"))
+
+
+def was_revealed(connection: sqlite3.Connection, annotator: int, task: Task, subject: int) -> bool:
+    """Whether the person has looked at gold, verdicts or others' labels of the subject."""
+    row = connection.execute(
+        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal'",
+        (task, subject, annotator),
+    )
+    return row.fetchone() is not None
+
+
+def _event(row: tuple[object, ...]) -> LabelEvent:
+    names = [name.strip() for name in _COLUMNS.split(",")]
+    values = dict(zip(names, row, strict=True))
+    values["annotator"] = values.pop("annotator_id")
+    values["seen"] = msgspec.json.decode(str(values["seen"])) if values["seen"] else ()
+    return msgspec.convert(values, LabelEvent, strict=False)

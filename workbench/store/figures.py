@@ -1,0 +1,101 @@
+"""Columns for the accuracy tables, as plain arrays."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+
+from msgspec import Struct
+
+from workbench.errors import UsageError
+from workbench.model.selection import Selection
+from workbench.model.verdict import GoldChoice
+from workbench.store.selection import COLUMNS, GOLD, GOLD_FROM, compile_selection, items_for
+
+GROUPS = ("type", "subtype", "domain", "source", "model", "dataset")
+"""What accuracy can be broken down by."""
+
+_GOLD: dict[str, str] = {
+    "final": f"coalesce({GOLD}, -1)",
+    "people": "CASE WHEN i.gold_from IS NOT NULL AND i.state NOT IN ('conflict', 'excluded') THEN i.gold ELSE -1 END",
+    "imported": "coalesce(c.imported_gold, -1)",
+}
+
+
+class GoldColumns(Struct, frozen=True, kw_only=True):
+    """Gold, question and group of every selected item, in order of row id.
+
+    Attributes:
+        item: Row ids of the completions.
+        question: Row ids of their questions (the clusters).
+        gold: 1 correct, 0 incorrect, -1 none.
+        group: Positions in ``names``; all 0 without a grouping.
+        names: Names of the groups.
+    """
+
+    item: array[int]
+    question: array[int]
+    gold: array[int]
+    group: array[int]
+    names: list[str]
+
+
+def gold_columns(
+    connection: sqlite3.Connection, selection: Selection, by: str | None, choice: GoldChoice
+) -> GoldColumns:
+    """Read gold and group of the selected items."""
+    where, parameters = compile_selection(selection)
+    name = COLUMNS[by] if by else "''"
+    limit = -1 if selection.limit is None else selection.limit
+    rows = connection.execute(
+        f"SELECT c.id, c.question_id, {_GOLD[choice]}, {name} FROM {items_for(where, name, _GOLD[choice])} "
+        f"WHERE {where} ORDER BY c.id LIMIT ?",
+        (*parameters, limit),
+    )
+    item, question, gold, group = array("q"), array("q"), array("b"), array("i")
+    positions: dict[str, int] = {}
+    while block := rows.fetchmany(20_000):
+        items, questions, golds, names = zip(*block, strict=True)
+        item.extend(items)
+        question.extend(questions)
+        gold.extend(golds)
+        group.extend([positions.setdefault(name, len(positions)) for name in names])
+    return GoldColumns(item=item, question=question, gold=gold, group=group, names=list(positions))
+
+
+def gold_counts(connection: sqlite3.Connection, selection: Selection) -> dict[str, int]:
+    """How many items have their gold from where: adjudicated, agreed, imported, none."""
+    where, parameters = compile_selection(selection)
+    found = connection.execute(
+        f"SELECT coalesce({GOLD_FROM}, 'none') AS source, count(*) FROM {items_for(where, GOLD_FROM)} "
+        f"WHERE {where} GROUP BY source",
+        parameters,
+    ).fetchall()
+    return {"adjudicated": 0, "agreed": 0, "imported": 0, "none": 0} | dict(found)
+
+
+def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
+    """Completion row ids and outcomes (``model.verdict.Outcome``) of a run, in order of row id."""
+    rows = connection.execute(
+        "SELECT completion_id, outcome FROM verdicts WHERE run_id = ? AND sample = 0 ORDER BY completion_id", (run,)
+    )
+    item, outcome = array("q"), array("b")
+    while block := rows.fetchmany(50_000):
+        items, values = zip(*block, strict=True)
+        item.extend(items)
+        outcome.extend(values)
+    return item, outcome
+
+
+def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
+    """The verifier's name of a run.
+
+    Raises:
+        UsageError: There is no such run.
+    """
+    row = connection.execute(
+        "SELECT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE r.id = ?", (run,)
+    ).fetchone()
+    if row is None:
+        raise UsageError(f"There is no run {run}.", "List them: workbench runs DB")
+    return str(row[0])

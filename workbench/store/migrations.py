@@ -1,0 +1,111 @@
+"""Numbered migrations and the version a database carries.
+
+The version stands in ``PRAGMA user_version``; the names of applied migrations in sqlite-utils' own table. A
+database written by a newer program is refused untouched; an older one is backed up, then migrated, in one
+transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import StoreError
+from workbench.store import schema
+
+APPLICATION_ID = 0x57424E43
+"""Marks a file as a workbench database (``PRAGMA application_id``)."""
+
+
+def _m001_initial(db: Any) -> None:
+    for statement in schema.VERSION_1:
+        db.execute(statement)
+
+
+MIGRATIONS: list[Callable[[Any], None]] = [_m001_initial]
+"""In order; the position (from 1) is the schema version the migration leads to."""
+
+
+def latest_version() -> int:
+    """The schema version this program writes."""
+    return len(MIGRATIONS)
+
+
+def bring_up_to_date(path: Path) -> None:
+    """Create, check or migrate the database at ``path``.
+
+    Raises:
+        StoreError: It is not ours, newer than this program, or a migration failed (the file is unchanged then).
+    """
+    existed = path.exists() and path.stat().st_size > 0
+    connection = _open_plain(path)
+    try:
+        version = _checked_version(connection, path, existed)
+        if version == latest_version():
+            return
+        if existed and version:
+            _keep_copy(connection, path, version)
+        connection.execute("PRAGMA journal_mode = WAL")
+        _apply(connection, path)
+    finally:
+        connection.close()
+
+
+def _open_plain(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _checked_version(connection: sqlite3.Connection, path: Path, existed: bool) -> int:
+    try:
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+        tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: {error}.", "It is no workbench database; name another file.") from error
+    if existed and tables and application != APPLICATION_ID:
+        raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
+    unknown = _unknown_names(connection) if version else set()
+    if version > latest_version() or unknown:
+        raise StoreError(
+            f"{path} has schema version {version}; this program knows up to {latest_version()}.",
+            "It was written by a newer workbench: install that one.",
+        )
+    return version
+
+
+def _unknown_names(connection: sqlite3.Connection) -> set[str]:
+    known = {migration.__name__ for migration in MIGRATIONS}
+    rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = 'workbench'")
+    return {name for (name,) in rows} - known
+
+
+def _keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
+    if not copy.exists():
+        connection.execute("VACUUM INTO ?", (str(copy),))
+
+
+def _apply(connection: sqlite3.Connection, path: Path) -> None:
+    from sqlite_utils import Database as Utils
+    from sqlite_utils import Migrations
+
+    numbered = Migrations("workbench")
+    for migration in MIGRATIONS:
+        numbered(name=migration.__name__)(migration)
+    # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        numbered.apply(Utils(connection, recursive_triggers=False))
+        if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
+            raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {latest_version()}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise

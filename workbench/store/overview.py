@@ -1,0 +1,55 @@
+"""Counts over the whole database, for Home and ``status``."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from workbench.model.status import DatasetInfo, PersonProgress
+from workbench.store import assignments, conflicts
+from workbench.store.connection import Database
+from workbench.store.people import everyone
+
+
+def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
+    """Data sets with their sizes, in the order they came."""
+    rows = connection.execute(
+        "SELECT d.name, d.types, count(DISTINCT q.id), count(c.id) FROM datasets AS d "
+        "LEFT JOIN questions AS q ON q.dataset_id = d.id AND q.id < (SELECT question_id FROM horizon) "
+        "LEFT JOIN completions AS c ON c.question_id = q.id AND c.id < (SELECT completion_id FROM horizon) "
+        "GROUP BY d.id ORDER BY d.id"
+    )
+    return [DatasetInfo(name=row[0], types=row[1], questions=row[2], items=row[3]) for row in rows]
+
+
+def people(database: Database) -> list[PersonProgress]:
+    """Everyone's progress, in the order they came."""
+    reader = database.reader()
+    found = []
+    for person in everyone(database):
+        labels: int = reader.execute(
+            "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
+            "AND e.task = 'correctness' AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task "
+            "AND x.subject = e.subject AND x.supersedes = e.uuid)",
+            (person.id,),
+        ).fetchone()[0]
+        _, left = assignments.progress(reader, person.id)
+        found.append(
+            PersonProgress(
+                name=person.name,
+                role=person.role,
+                done=labels,
+                left=left,
+                conflicts=conflicts.count(reader, person.id),
+            )
+        )
+    return found
+
+
+def totals(connection: sqlite3.Connection) -> dict[str, int]:
+    """Numbers of questions, runs, active runs and quarantined rows."""
+    row = connection.execute(
+        "SELECT (SELECT count(*) FROM questions WHERE id < (SELECT question_id FROM horizon)), "
+        "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
+        "(SELECT count(*) FROM quarantine)"
+    ).fetchone()
+    return dict(zip(("questions", "runs", "running", "quarantined"), row, strict=True))

@@ -1,0 +1,160 @@
+"""One item's texts, for the people who judge it."""
+
+from __future__ import annotations
+
+import sqlite3
+from hashlib import blake2b
+
+from msgspec import Struct
+
+
+class ItemText(Struct, frozen=True, kw_only=True):
+    """What an annotator may see of an item.
+
+    Attributes:
+        completion: Row id of the completion.
+        question: Row id of the question.
+        types_labelled: Whether people must settle the question's answer type.
+    """
+
+    completion: int
+    question: int
+    dataset: str
+    completion_key: str
+    question_key: str
+    question_text: str
+    reference: str
+    completion_text: str
+    types_labelled: bool
+
+    @property
+    def content_hash(self) -> bytes:
+        """blake2b-128 of the three texts, so that a label names what it was given for."""
+        digest = blake2b(digest_size=16)
+        for text in (self.question_text, self.reference, self.completion_text):
+            raw = text.encode("utf-8", "surrogatepass")
+            digest.update(len(raw).to_bytes(8, "big") + raw)
+        return digest.digest()
+
+
+def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
+    """Read one item; works on a blind connection."""
+    row = connection.execute(
+        "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' "
+        "FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id "
+        "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+        (completion,),
+    ).fetchone()
+    return ItemText(
+        completion=row[0],
+        question=row[1],
+        dataset=row[2],
+        completion_key=row[3],
+        question_key=row[4],
+        question_text=row[5],
+        reference=row[6],
+        completion_text=row[7],
+        types_labelled=bool(row[8]),
+    )
+
+
+_CURRENT = (
+    "NOT EXISTS (SELECT 1 FROM own_events AS later "
+    "WHERE later.task = e.task AND later.subject = e.subject AND later.supersedes = e.uuid)"
+)
+
+
+class OwnLabel(Struct, frozen=True, kw_only=True):
+    """A person's own label in force: the verdict or subtype, and what stands beside it."""
+
+    value: str
+    reason: str
+    note: str
+    unsure: bool
+
+
+def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLabel | None:
+    """On a blind connection: the person's own current label of a subject."""
+    row = connection.execute(
+        "SELECT CASE task WHEN 'type' THEN subtype ELSE verdict END, coalesce(exclusion_reason, ''), "
+        "coalesce(note, ''), unsure FROM own_events AS e "
+        f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_CURRENT} "
+        "ORDER BY created_at DESC, uuid DESC LIMIT 1",
+        (task, subject),
+    ).fetchone()
+    if row is None:
+        return None
+    return OwnLabel(value=row[0], reason=row[1], note=row[2], unsure=bool(row[3]))
+
+
+def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:
+    """On a blind connection: whether the person is asked for the question's type."""
+    row = connection.execute("SELECT 1 FROM own_slots WHERE task = 'type' AND subject = ?", (question,))
+    return row.fetchone() is not None
+
+
+def is_own(connection: sqlite3.Connection, completion: int) -> bool:
+    """On a blind connection: whether the person has, or has had, the completion to label."""
+    row = connection.execute(
+        "SELECT 1 FROM own_slots WHERE task = 'correctness' AND subject = ?1 UNION ALL "
+        "SELECT 1 FROM own_events WHERE task = 'correctness' AND subject = ?1 AND kind = 'label'",
+        (completion,),
+    )
+    return row.fetchone() is not None
+
+
+def own_draft(connection: sqlite3.Connection, completion: int) -> str:
+    """On a blind connection: the note the person had begun."""
+    row = connection.execute("SELECT note FROM own_drafts WHERE completion_id = ?", (completion,)).fetchone()
+    return row[0] if row else ""
+
+
+def own_flag(connection: sqlite3.Connection, completion: int) -> bool:
+    """On a blind connection: whether the person has flagged the completion."""
+    row = connection.execute(
+        "SELECT flagged FROM own_events WHERE kind = 'flag' AND task = 'correctness' AND subject = ? "
+        "ORDER BY id DESC LIMIT 1",
+        (completion,),
+    ).fetchone()
+    return bool(row and row[0])
+
+
+class OwnEntry(Struct, frozen=True, kw_only=True):
+    """One of a person's own labels in force on a completion, with the beginning of its question."""
+
+    completion: int
+    question: str
+    verdict: str
+    reason: str
+    subtype: str
+    note: str
+    unsure: bool
+    created_at: str
+
+
+def own_history(connection: sqlite3.Connection, limit: int, question_characters: int = 200) -> list[OwnEntry]:
+    """On a blind connection: the person's newest labels in force on completions, newest first."""
+    rows = connection.execute(
+        f"SELECT e.subject, substr(qt.text, 1, {question_characters:d}), e.verdict, coalesce(e.exclusion_reason, ''), "
+        "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
+        "AND t.subject = c.question_id AND NOT EXISTS (SELECT 1 FROM own_events AS x WHERE x.task = t.task "
+        "AND x.subject = t.subject AND x.supersedes = t.uuid) ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
+        "coalesce(e.note, ''), e.unsure, e.created_at "
+        "FROM own_events AS e JOIN completions AS c ON c.id = e.subject JOIN question_text AS qt ON qt.id = c.question_id "
+        f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_CURRENT} ORDER BY e.id DESC LIMIT ?",
+        (limit,),
+    )
+    return [
+        OwnEntry(
+            completion=row[0],
+            question=row[1],
+            verdict=row[2],
+            reason=row[3],
+            subtype=row[4],
+            note=row[5],
+            unsure=bool(row[6]),
+            created_at=row[7],
+        )
+        for row in rows
+    ]

@@ -1,0 +1,119 @@
+"""Conditions on items as SQL: known columns only, every value bound as a parameter."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.errors import UsageError
+from workbench.model.selection import Condition, Selection
+from workbench.model.taxonomy import UNTYPED, parse_type
+from workbench.model.verdict import Outcome
+
+_JOINS = (
+    ("q", "JOIN questions AS q ON q.id = c.question_id"),
+    ("d", "JOIN datasets AS d ON d.id = q.dataset_id"),
+    ("s", "LEFT JOIN sources AS s ON s.id = q.source_id"),
+    ("m", "LEFT JOIN models AS m ON m.id = c.model_id"),
+    ("i", "LEFT JOIN item_states AS i ON i.completion_id = c.id"),
+    ("qt", "JOIN question_text AS qt ON qt.id = c.question_id"),
+    ("ct", "JOIN completion_text AS ct ON ct.id = c.id"),
+)
+
+FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if alias not in ("qt", "ct"))])
+"""Every item with its names and state (not its long texts)."""
+
+
+def items_for(*texts: str) -> str:
+    """The FROM text with only the joins whose aliases the given SQL texts use: the rest would cost a scan."""
+    used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
+    if used & {"d", "s"}:
+        used.add("q")
+    return " ".join(["completions AS c", *(join for alias, join in _JOINS if alias in used)])
+
+
+VISIBLE = "c.id < (SELECT completion_id FROM horizon)"
+"""Items of an import that is still running are hidden."""
+
+SUBTYPE = "coalesce(i.subtype, q.subtype)"
+TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
+STATE = "coalesce(i.state, 'unlabelled')"
+GOLD = (
+    "CASE WHEN i.state IN ('conflict', 'excluded') THEN NULL "
+    "WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END"
+)
+GOLD_FROM = (
+    "CASE WHEN i.state IN ('conflict', 'excluded') THEN NULL "
+    "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
+    "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
+)
+GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
+
+COLUMNS: dict[str, str] = {
+    "dataset": "d.name",
+    "type": f"coalesce({TYPE}, '{UNTYPED}')",
+    "subtype": f"coalesce({SUBTYPE}, '{UNTYPED}')",
+    "domain": "coalesce(s.domain, '')",
+    "source": "coalesce(s.name, '')",
+    "model": "coalesce(m.name, '')",
+    "state": STATE,
+    "gold": GOLD_WORD,
+    "question_id": "q.key",
+    "completion_id": "c.key",
+}
+"""Field of ``--where`` -> SQL expression over the aliases of ``FROM_ITEMS``."""
+
+# The newest run that has been complete, by the verifier's name.
+NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id
+    WHERE v.name = ? AND r.completed_at IS NOT NULL ORDER BY r.id DESC LIMIT 1)"""
+
+_OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
+_STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
+
+
+def compile_selection(selection: Selection) -> tuple[str, list[object]]:
+    """The WHERE text (without the limit) and its parameters.
+
+    Raises:
+        UsageError: A value can't be one of its field (an unknown state or verdict word).
+    """
+    texts, parameters = [VISIBLE], list[object]()
+    for condition in selection.conditions:
+        text, values = _compile(condition)
+        texts.append(text)
+        parameters.extend(values)
+    return " AND ".join(texts), parameters
+
+
+def _compile(condition: Condition) -> tuple[str, list[object]]:
+    if condition.field.startswith("verdict:"):
+        return _compile_verdict(condition)
+    return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [_value(condition)]
+
+
+def _value(condition: Condition) -> str:
+    value = condition.value
+    if condition.field in ("type", "subtype") and value != UNTYPED:
+        parsed = parse_type(value)
+        return parsed.code if parsed is not None else value
+    if condition.field == "state" and value not in _STATES:
+        raise UsageError(f"{value!r} is no state.", f"States: {', '.join(_STATES)}.")
+    if condition.field == "gold" and value not in ("correct", "incorrect", "none"):
+        raise UsageError(f"{value!r} is no gold label.", "Gold is correct, incorrect or none.")
+    return value
+
+
+def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
+    name = condition.field.removeprefix("verdict:")
+    outcome = (
+        f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN}"
+        " AND x.completion_id = c.id AND x.sample = 0)"
+    )
+    if condition.value == "none" and condition.operator in ("=", "!="):
+        return f"{outcome} IS {'NOT ' if condition.operator == '!=' else ''}NULL", [name]
+    try:
+        value = int(Outcome.of(condition.value))
+    except KeyError:
+        raise UsageError(
+            f"{condition.value!r} is no verdict.", "Verdicts: correct, incorrect, abstain, error, none."
+        ) from None
+    return f"{outcome} {_OPERATORS[condition.operator]} ?", [name, value]

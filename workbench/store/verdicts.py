@@ -1,0 +1,220 @@
+"""Verdicts: stored in groups and never overwritten, counted, and read in the order of the items."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from workbench.model.run import VerdictLine
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
+from workbench.store.connection import Database
+from workbench.store.selection import FROM_ITEMS, SUBTYPE, compile_selection
+
+_WINDOW = 5_000
+"""Items looked at in one read."""
+
+_TEXTS = 64
+"""Items whose texts are read at once: a few hundred kB, tens of MB where texts are very long."""
+
+_LINES = 2_000
+
+# The items are walked by id; the planner must not begin with another table and sort each window.
+_IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
+
+_SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """How many items there are, and the verdicts they have.
+
+    Attributes:
+        verdicts: Stored verdicts by word, all four always there.
+    """
+
+    items: int
+    verdicts: dict[OutcomeWord, int]
+
+    @property
+    def stored(self) -> int:
+        """Items with a verdict."""
+        return sum(self.verdicts.values())
+
+
+def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, Verdict]]) -> None:
+    """Store verdicts by the item's row id, in the caller's transaction.
+
+    Raises:
+        sqlite3.IntegrityError: An item has a verdict in this run.
+    """
+    connection.executemany(
+        "INSERT INTO verdicts (run_id, completion_id, outcome, score, reason, ms) VALUES (?, ?, ?, ?, ?, ?)",
+        [(run, item, int(found.outcome), found.score, found.reason, found.ms) for item, found in results],
+    )
+    connection.executemany(
+        "INSERT INTO verdict_evidence (run_id, completion_id, reference_final, candidate_final, span_start, "
+        "span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                run,
+                item,
+                found.reference_final,
+                found.candidate_final,
+                *(found.candidate_span or (None, None)),
+                found.detail,
+            )
+            for item, found in results
+            if (found.reference_final, found.candidate_final, found.candidate_span, found.detail) != (None,) * 4
+        ],
+    )
+
+
+def count(connection: sqlite3.Connection, run: int) -> int:
+    """How many verdicts a run has: one pass over its keys."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM verdicts WHERE run_id = ? AND sample = 0", (run,)
+    ).fetchone()
+    return row[0]
+
+
+def by_outcome(connection: sqlite3.Connection, run: int) -> dict[OutcomeWord, int]:
+    """A run's verdicts by word."""
+    row = connection.execute(f"SELECT {_SUMS} FROM verdicts AS v WHERE v.run_id = ? AND v.sample = 0", (run,))
+    return _words(row.fetchone())
+
+
+def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
+    """A run's verdicts by reason code, the most frequent first."""
+    rows = connection.execute(
+        "SELECT reason, count(*) FROM verdicts WHERE run_id = ? AND sample = 0 AND reason IS NOT NULL "
+        "GROUP BY reason ORDER BY count(*) DESC, reason",
+        (run,),
+    )
+    return dict(rows.fetchall())
+
+
+def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> Counts:
+    """The selection's items, and their verdicts in a run (none yet: 0).
+
+    Raises:
+        UsageError: A value can't be one of its field.
+    """
+    where, parameters = compile_selection(selection)
+    limit = -1 if selection.limit is None else selection.limit
+    row = connection.execute(
+        f"SELECT count(*), {_SUMS} FROM "
+        f"(SELECT c.id AS item FROM {_items(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?) AS chosen "
+        "LEFT JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.item AND v.sample = 0",
+        (*parameters, limit, run),
+    ).fetchone()
+    return Counts(items=row[0], verdicts=_words(row[1:]))
+
+
+def pending(database: Database, run: int, selection: Selection) -> Iterator[list[VerifierInput]]:
+    """The selection's items without a verdict in a run, in the order of import.
+
+    Every list comes from short reads of its own, so memory stays the same and no read transaction is held
+    at any number of items. A list is empty where a stretch of items is done; it lets the caller look up.
+    """
+    left = selection.limit
+    after = 0
+    while (left is None or left > 0) and (last := _window_end(database, after)) is not None:
+        chosen = _chosen(database, run, selection, after, last)[:left]
+        todo = [item for item, stored in chosen if not stored]
+        for start in range(0, max(len(todo), 1), _TEXTS):
+            yield _inputs(database, todo[start : start + _TEXTS])
+        left = None if left is None else left - len(chosen)
+        after = last
+
+
+def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
+    """A run's verdicts in the order of import, in short reads."""
+    after = 0
+    while True:
+        rows = (
+            database.reader()
+            .execute(
+                "SELECT v.completion_id, q.key, c.key, d.name, v.outcome, v.score, v.reason, v.ms, "
+                "e.reference_final, e.candidate_final, e.span_start, e.span_end, e.detail "
+                "FROM verdicts AS v CROSS JOIN completions AS c ON c.id = v.completion_id "
+                "CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
+                "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
+                "AND e.sample = v.sample "
+                "WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
+                (run, after, _LINES),
+            )
+            .fetchall()
+        )
+        if not rows:
+            return
+        for row in rows:
+            yield VerdictLine(
+                question_id=row[1],
+                completion_id=row[2],
+                verifier=verifier,
+                verdict=Outcome(row[4]).word,
+                score=row[5],
+                reason=row[6],
+                ms=row[7],
+                run=run,
+                dataset=row[3],
+                reference_final=row[8],
+                candidate_final=row[9],
+                candidate_span=None if row[10] is None else (row[10], row[11]),
+                detail=row[12],
+            )
+        after = rows[-1][0]
+
+
+def _items(selection: Selection, joined: str) -> str:
+    """Where items come from: without conditions no other table is needed."""
+    return joined if selection.conditions else "completions AS c"
+
+
+def _words(sums: Sequence[int]) -> dict[OutcomeWord, int]:
+    counted = {outcome.word: found for outcome, found in zip(Outcome, sums, strict=True)}
+    words: tuple[OutcomeWord, ...] = ("correct", "incorrect", "abstain", "error")
+    return {word: counted[word] for word in words}
+
+
+def _window_end(database: Database, after: int) -> int | None:
+    row: tuple[int | None] = (
+        database.reader()
+        .execute("SELECT max(id) FROM (SELECT id FROM completions WHERE id > ? ORDER BY id LIMIT ?)", (after, _WINDOW))
+        .fetchone()
+    )
+    return row[0]
+
+
+def _chosen(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
+    """Row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored."""
+    where, parameters = compile_selection(selection)
+    return (
+        database.reader()
+        .execute(
+            "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id "
+            f"AND v.sample = 0) FROM {_items(selection, _IN_ORDER)} "
+            f"WHERE {where} AND c.id > ? AND c.id <= ? ORDER BY c.id",
+            (run, *parameters, after, last),
+        )
+        .fetchall()
+    )
+
+
+def _inputs(database: Database, items: list[int]) -> list[VerifierInput]:
+    if not items:
+        return []
+    rows = database.reader().execute(
+        f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE} "
+        "FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
+        "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
+        "CROSS JOIN question_text AS qt ON qt.id = q.id LEFT JOIN item_states AS i ON i.completion_id = c.id "
+        "ORDER BY wanted.key",
+        (msgspec.json.encode(items).decode(),),
+    )
+    return [
+        VerifierInput(item=row[0], question=row[1], reference=row[2], completion=row[3], subtype=row[4]) for row in rows
+    ]

@@ -1,0 +1,104 @@
+"""What every screen has: actions, slow work in threads, and trouble as a message instead of a crash."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState, get_current_worker
+
+from workbench.errors import WorkbenchError
+from workbench.services.project import Project
+from workbench.tui.actions import Action, bindings
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+
+LOG = logging.getLogger("workbench.tui")
+Result = TypeVar("Result")
+
+
+class Done(Message):
+    """Slow work has ended well.
+
+    Attributes:
+        then: The screen's method that takes the result, on the app's own thread.
+    """
+
+    def __init__(self, then: Callable[[Any], None], result: Any) -> None:
+        super().__init__()
+        self.then = then
+        self.result = result
+
+
+class WorkbenchScreen(Screen[None]):
+    """Base of the screens.
+
+    ``ACTIONS`` is the registry of the screen. Slow work goes through ``in_background``: it runs in a thread, never
+    touches a widget, and hands its result back as a message. A failure becomes a notice and a line in the log.
+    """
+
+    ACTIONS: ClassVar[tuple[Action, ...]] = ()
+    TITLE_TEXT: ClassVar[str] = ""
+    BINDINGS: ClassVar[list[Any]] = []
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        if "ACTIONS" in cls.__dict__:
+            own: list[Binding] = bindings(cls.ACTIONS)
+            cls.BINDINGS = [*cls.__dict__.get("BINDINGS", []), *own]
+        super().__init_subclass__(**kwargs)
+
+    @property
+    def workbench(self) -> WorkbenchApp:
+        """The app, with its own type."""
+        from workbench.tui.app import WorkbenchApp
+
+        assert isinstance(self.app, WorkbenchApp)
+        return self.app
+
+    @property
+    def project(self) -> Project:
+        """The open project."""
+        return self.workbench.project
+
+    def in_background(
+        self, work: Callable[[], Result], then: Callable[[Result], None], *, group: str, exclusive: bool = True
+    ) -> None:
+        """Run ``work`` in a thread and give its result to ``then``; a newer call of the group replaces an older one."""
+
+        def task() -> None:
+            result = work()
+            if not get_current_worker().is_cancelled:
+                self.post_message(Done(then, result))
+
+        self.run_worker(task, thread=True, exclusive=exclusive, exit_on_error=False, group=group)
+
+    def on_done(self, message: Done) -> None:
+        """Give a result to the method that waits for it."""
+        message.stop()
+        if self.is_attached:
+            message.then(message.result)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Say what failed, and write it to the log."""
+        if event.state is WorkerState.ERROR:
+            self.trouble(event.worker.error)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """A notice for a person; the traceback goes to the log."""
+        if isinstance(error, WorkbenchError):
+            self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
+            return
+        LOG.error("background work failed", exc_info=error)
+        self.notify(
+            f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", markup=False, timeout=10
+        )
+
+    def all_actions(self) -> Iterator[Action]:
+        """This screen's actions, then those that work everywhere."""
+        yield from self.ACTIONS
+        yield from self.workbench.actions_everywhere()

@@ -1,0 +1,1 @@
+"""Question, reference answer and completion in, verdict out."""

@@ -1,0 +1,41 @@
+"""What one worker process may use, enforced by the kernel."""
+
+from __future__ import annotations
+
+import math
+import resource
+import sys
+from pathlib import Path
+
+_CPU_SLACK_S = 2
+
+
+def peak_kb() -> int:
+    """The most resident memory this process has had, in kB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "linux" else peak // 1024
+
+
+def limit_memory(resident_bytes: int) -> None:
+    """Limit the address space so that resident memory stays below the limit; write no core files.
+
+    Libraries reserve address space they never touch (some numpy builds hundreds of MB); what is reserved
+    but not resident now is added to the limit.
+    """
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        size, resident = (int(pages) * resource.getpagesize() for pages in statm.read_text().split()[:2])
+        _lower(resource.RLIMIT_AS, resident_bytes + size - resident)
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def limit_cpu(seconds: float) -> None:
+    """Have the kernel end this process soon after so many more seconds of computing."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _lower(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds) + _CPU_SLACK_S)
+
+
+def _lower(limit: int, value: int) -> None:
+    """Set a soft limit, no higher than the hard one."""
+    _, hard = resource.getrlimit(limit)
+    resource.setrlimit(limit, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

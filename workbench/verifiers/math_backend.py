@@ -1,0 +1,94 @@
+"""Math-Verify itself. Only worker processes import this module: it loads sympy.
+
+Importing it also judges one easy pair, so that a server which imports it once hands compiled regular
+expressions and parser tables to every worker it forks.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from math_verify import parse, verify
+
+from workbench.model.verdict import Outcome, Verdict
+from workbench.verifiers.limits import peak_kb
+
+_SHOWN = 500
+"""Characters of a final answer that are kept."""
+
+_SUSPECT_KB = 400 * 1024
+"""Peak memory from which a failed comparison may be an allocation the library failed and hid."""
+
+
+class _Swallowed(logging.Handler):
+    """Remembers the exception the library logged instead of raising."""
+
+    error: BaseException | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the exception; the message is of no interest."""
+        if record.exc_info:
+            self.error = record.exc_info[1]
+
+
+def _listen() -> _Swallowed:
+    handler = _Swallowed(logging.DEBUG)
+    logger = logging.getLogger("math_verify")
+    logger.setLevel(logging.DEBUG)
+    logger.propagate = False
+    logger.addHandler(handler)
+    return handler
+
+
+_swallowed = _listen()
+
+
+def judge(reference: str, completion: str) -> Verdict:
+    """What ``verify(parse("$reference$"), parse(completion))`` says, without the library's timeouts.
+
+    The library answers False after an exception of its own; so does this, and the verdict's detail
+    names the exception.
+    """
+    _swallowed.error = None
+    gold = parse(f"${reference}$", parsing_timeout=None)
+    if not gold:
+        return _undecided("no_reference_answer")
+    candidate = parse(completion, parsing_timeout=None)
+    if not candidate:
+        return _undecided("no_answer_found", reference_final=_text(gold))
+    equal = verify(gold, candidate, timeout_seconds=None)
+    if not equal and _memory_ran_out():
+        raise MemoryError
+    return Verdict(
+        outcome=Outcome.CORRECT if equal else Outcome.INCORRECT,
+        reason="symbolic",
+        reference_final=_text(gold),
+        candidate_final=_text(candidate),
+        detail=_detail(),
+    )
+
+
+def _undecided(reason: str, reference_final: str | None = None) -> Verdict:
+    if _memory_ran_out():
+        raise MemoryError
+    return Verdict(outcome=Outcome.ABSTAIN, reason=reason, reference_final=reference_final, detail=_detail())
+
+
+def _memory_ran_out() -> bool:
+    """Whether the library may have run into the memory limit: it treats MemoryError like any other."""
+    return isinstance(_swallowed.error, MemoryError) or peak_kb() > _SUSPECT_KB
+
+
+def _detail() -> str | None:
+    return f"the library hid a {type(_swallowed.error).__name__}" if _swallowed.error else None
+
+
+def _text(forms: list[Any]) -> str | None:
+    """The answer's text as the library read it; printing a sympy object could take for ever."""
+    texts = (form for form in forms if isinstance(form, str))
+    found = next(texts, None)
+    return found[:_SHOWN] if found is not None else None
+
+
+judge(r"\frac{1}{3}", r"The final answer is $\boxed{x + 2/3}$.")

@@ -1,0 +1,44 @@
+"""The field's reference rule verifier, huggingface/Math-Verify, in a process of its own."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import ClassVar
+
+from workbench.errors import VerifierError
+from workbench.model.verdict import Verdict, VerifierInput
+from workbench.verifiers.base import Isolation
+
+_WRAPPER_VERSION = "1"
+
+
+class MathVerify:
+    """Math-Verify with its default extraction; the reference is parsed as ``$reference$``.
+
+    The library is imported only by worker processes: it brings sympy, can hang for minutes and can take
+    all memory. Its own timeouts are off, because the worker pool's deadline replaces them.
+    """
+
+    description: ClassVar[str] = "Math-Verify: parses both answers and compares them with sympy"
+    options: ClassVar[dict[str, str]] = {}
+    preload: ClassVar[tuple[str, ...]] = ("workbench.verifiers.math_backend",)
+    name: str = "math-verify"
+    isolation: Isolation = "process"
+
+    def __init__(self) -> None:
+        try:
+            self.version = f"{version('math-verify')}+sympy{version('sympy')}+{_WRAPPER_VERSION}"
+        except PackageNotFoundError as error:
+            raise VerifierError(
+                f"The package {error.name} isn't installed.", "Run: pip install 'math-verify[antlr4_13_2]'"
+            ) from error
+
+    def config(self) -> dict[str, object]:
+        """It has no options."""
+        return {}
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """The library's verdict; an answer it can't parse is an abstention."""
+        from workbench.verifiers.math_backend import judge
+
+        return judge(item.reference, item.completion)

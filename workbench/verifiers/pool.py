@@ -1,0 +1,297 @@
+"""Worker processes for verifiers that may hang, crash or take all memory.
+
+The pool belongs to a single-threaded loop: it never waits for a worker except in `WorkerPool.wait`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from workbench.errors import VerifierError
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Registry
+from workbench.verifiers.wire import Answer, Channel, Hello, Loaded, Setup
+
+_START_UP_S = 60.0
+_START_UP_DEATHS = 3
+_STOP_S = 2.0
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; import msgspec; "
+    "from workbench.verifiers import wire, worker; "
+    "worker.serve(msgspec.json.decode(sys.argv[1], type=wire.Setup))"
+)
+
+
+class _Worker:
+    """One process and the item it has, if any.
+
+    Attributes:
+        pid: Its process id, once it has said so.
+        ready: It has loaded the verifier.
+        item: What it works on or, when ``answered``, what is not released yet.
+        deadline: Monotonic time until which it may load or answer.
+    """
+
+    def __init__(self, sock: socket.socket, item: VerifierInput | None = None) -> None:
+        self.channel = Channel(sock)
+        self.pid: int | None = None
+        self.ready = False
+        self.item = item
+        self.answered = item is not None
+        self.started = time.monotonic()
+        self.deadline = self.started + _START_UP_S
+
+    @property
+    def pending(self) -> bool:
+        """Whether somebody waits for this worker: it loads, or owes an answer."""
+        return not self.ready or (self.item is not None and not self.answered)
+
+    def kill(self) -> None:
+        """End the process and whatever it started, at once."""
+        if self.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+
+class WorkerPool:
+    """A fixed number of workers for one verifier.
+
+    A worker that misses an item's deadline is killed, one that dies is replaced; both items get an
+    abstention (``timeout``, ``worker_died``). A worker takes its next item only after `release`, so that
+    a result can be stored first.
+
+    Args:
+        spec: The verifier's registered kind and its options.
+        workers: How many worker processes.
+        deadline: Seconds an item may take, sending included.
+        memory_bytes: Resident memory a worker may use.
+
+    Raises:
+        UsageError: There is no such kind or option.
+        VerifierError: The kind can't be used.
+    """
+
+    def __init__(
+        self,
+        spec: tuple[str, dict[str, str]],
+        workers: int,
+        deadline: float = 1.0,
+        memory_bytes: int = 2**30,
+    ) -> None:
+        self._kind, options = spec
+        self._deadline = deadline
+        self._selector = selectors.DefaultSelector()
+        self._workers: set[_Worker] = set()
+        self._start_up_deaths = 0
+        registry = Registry()
+        verifier = registry.load(self._kind, options)
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            setup = Setup(
+                path=sys.path,
+                control=theirs.fileno(),
+                kind=self._kind,
+                target=registry.entry_point(self._kind).value,
+                options=options,
+                preload=getattr(verifier, "preload", ()),
+                deadline=deadline,
+                memory_bytes=memory_bytes,
+            )
+            self._server = _start_server(setup)
+        for _ in range(workers):
+            self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def free(self) -> int:
+        """How many items can be submitted now; workers still loading don't count."""
+        return sum(_is_free(worker) for worker in self._workers)
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids: the server's, then the workers' as far as known."""
+        return [self._server.pid, *sorted(worker.pid for worker in self._workers if worker.pid)]
+
+    def submit(self, item: VerifierInput) -> None:
+        """Give an item to a free worker; `wait` will return its verdict.
+
+        Raises:
+            RuntimeError: No worker is free.
+        """
+        worker = next(filter(_is_free, self._workers), None)
+        if worker is None:
+            raise RuntimeError("no worker is free")
+        worker.item, worker.answered = item, False
+        worker.started = time.monotonic()
+        worker.deadline = worker.started + self._deadline
+        worker.channel.send(item)
+        self._watch(worker)
+
+    def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
+        """Wait until something is answered, a worker gets free, or the time is over.
+
+        Args:
+            timeout: The longest wait in seconds.
+
+        Returns:
+            Items and their verdicts; may be empty.
+
+        Raises:
+            VerifierError: Workers can't start.
+        """
+        end = time.monotonic() + timeout
+        while True:
+            free = self.free
+            results = self._step(end)
+            if results or self.free > free or time.monotonic() >= end:
+                return results
+
+    def release(self, item: int) -> None:
+        """Free the worker that answered an item: its result is stored.
+
+        Raises:
+            KeyError: No answered item has this id.
+        """
+        for worker in self._workers:
+            if worker.answered and worker.item is not None and worker.item.item == item:
+                worker.item, worker.answered = None, False
+                return
+        raise KeyError(item)
+
+    def close(self) -> None:
+        """End all workers and the server at once; what they work on is lost."""
+        for worker in list(self._workers):
+            worker.kill()
+            self._forget(worker)
+        self._selector.close()
+        self._control.close()
+        try:
+            self._server.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+
+    def _step(self, end: float) -> list[tuple[VerifierInput, Verdict]]:
+        """Handle what the sockets bring before the next deadline, then that deadline."""
+        deadlines = [worker.deadline for worker in self._workers if worker.pending]
+        pause = max(0.0, min([end, *deadlines]) - time.monotonic())
+        results = []
+        for key, events in self._selector.select(pause):
+            worker: _Worker = key.data
+            if events & selectors.EVENT_WRITE:
+                worker.channel.flush()
+                self._watch(worker)
+            if events & selectors.EVENT_READ:
+                results += self._read(worker)
+        now = time.monotonic()
+        for worker in [worker for worker in self._workers if worker.pending and worker.deadline <= now]:
+            worker.kill()
+            results += self._replace(worker, "timeout")
+        return results
+
+    def _read(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
+        try:
+            body = worker.channel.receive()
+            if body is None:
+                return []
+            if worker.ready:
+                return self._answer(worker, msgspec.msgpack.decode(body, type=Answer))
+            self._load(worker, body)
+        except (EOFError, msgspec.MsgspecError):
+            worker.kill()
+            return self._replace(worker, "worker_died")
+        return self._read(worker)
+
+    def _load(self, worker: _Worker, body: bytes) -> None:
+        if worker.pid is None:
+            worker.pid = msgspec.msgpack.decode(body, type=Hello).pid
+            return
+        failure = msgspec.msgpack.decode(body, type=Loaded).failure
+        if failure is not None:
+            raise VerifierError(f"The verifier {self._kind!r} can't start: {failure}")
+        worker.ready = True
+        self._start_up_deaths = 0
+
+    def _answer(self, worker: _Worker, answer: Answer) -> list[tuple[VerifierInput, Verdict]]:
+        item = worker.item
+        if item is None or worker.answered:
+            raise EOFError
+        worker.answered = True
+        if answer.last:
+            self._replace(worker, "worker_died")
+        return [(item, answer.verdict)]
+
+    def _replace(self, worker: _Worker, reason: str) -> list[tuple[VerifierInput, Verdict]]:
+        """Start a worker in place of one that is gone, and answer the item it owed an answer for."""
+        if not worker.ready:
+            self._start_up_deaths += 1
+        if self._start_up_deaths >= _START_UP_DEATHS:
+            raise VerifierError(
+                f"The verifier {self._kind!r} can't start: {_START_UP_DEATHS} worker processes in a row "
+                "ended or hung while they loaded it."
+            )
+        self._forget(worker)
+        self._start(worker.item)
+        if worker.item is None or worker.answered:
+            return []
+        ms = (time.monotonic() - worker.started) * 1000
+        return [(worker.item, Verdict(outcome=Outcome.ABSTAIN, reason=reason, ms=ms))]
+
+    def _start(self, item: VerifierInput | None = None) -> None:
+        """Have the server fork a worker; it keeps an answered item of its predecessor till its release."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(self._control, [b"\0"], [theirs.fileno()])
+            except ConnectionError as error:
+                ours.close()
+                raise VerifierError(f"The process that starts {self._kind!r} workers has ended.") from error
+        worker = _Worker(ours, item)
+        self._workers.add(worker)
+        self._selector.register(ours, selectors.EVENT_READ, worker)
+
+    def _watch(self, worker: _Worker) -> None:
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if worker.channel.unsent else 0)
+        self._selector.modify(worker.channel.sock, events, worker)
+
+    def _forget(self, worker: _Worker) -> None:
+        self._workers.discard(worker)
+        self._selector.unregister(worker.channel.sock)
+        worker.channel.close()
+
+
+def _is_free(worker: _Worker) -> bool:
+    return worker.ready and worker.item is None
+
+
+def _start_server(setup: Setup) -> subprocess.Popen[bytes]:
+    """Start the server in a session of its own, where no key press reaches it.
+
+    A fixed hash seed makes sympy's choices repeatable; one thread each is what N workers can use.
+    """
+    fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-c", _BOOT, msgspec.json.encode(setup).decode()],
+        pass_fds=[setup.control],
+        stdin=subprocess.DEVNULL,
+        env=os.environ | fixed,
+        start_new_session=True,
+    )

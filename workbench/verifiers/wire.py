@@ -1,0 +1,143 @@
+"""Messages between a pool and its workers: a length, then a record as MessagePack.
+
+Nothing is ever unpickled, so a worker that misbehaves can send wrong data but not code.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from workbench.model.verdict import Verdict
+
+_LENGTH = struct.Struct("!Q")
+_CHUNK = 1 << 18
+_LONGEST_REPLY = 1 << 26
+
+
+class Setup(Struct, frozen=True, kw_only=True):
+    """What the server and its workers are told at their start.
+
+    Attributes:
+        path: The pool's ``sys.path``.
+        control: File descriptor on which sockets for new workers arrive.
+        kind: The verifier's name.
+        target: Its class as ``module:class``.
+        deadline: Seconds an item may take.
+        memory_bytes: Resident memory a worker may use.
+    """
+
+    path: list[str]
+    control: int
+    kind: str
+    target: str
+    options: dict[str, str]
+    preload: tuple[str, ...]
+    deadline: float
+    memory_bytes: int
+
+
+class Hello(Struct, frozen=True, kw_only=True):
+    """A worker's first words, before it loads anything."""
+
+    pid: int
+
+
+class Loaded(Struct, frozen=True, kw_only=True):
+    """A worker's second message: it can take items, or why it never will."""
+
+    failure: str | None = None
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """A verdict, and whether the worker ends after it (it has grown too large)."""
+
+    verdict: Verdict
+    last: bool = False
+
+
+def pack(message: Struct) -> bytes:
+    """A message ready to be sent."""
+    body = msgspec.msgpack.encode(message)
+    return _LENGTH.pack(len(body)) + body
+
+
+def read(stream: BinaryIO) -> bytes | None:
+    """The next message's body, waiting for it; None when the other side has gone."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack(head)
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+class Channel:
+    """The pool's end of one worker's socket; it never waits for the worker."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        self.sock = sock
+        self._outgoing = memoryview(b"")
+        self._incoming = bytearray()
+
+    @property
+    def unsent(self) -> bool:
+        """Whether part of a message still waits for room in the socket."""
+        return bool(self._outgoing)
+
+    def send(self, message: Struct) -> None:
+        """Start sending a message; ``flush`` sends the rest."""
+        self._outgoing = memoryview(pack(message))
+        self.flush()
+
+    def flush(self) -> None:
+        """Send what the socket has room for; a closed socket shows when it is read."""
+        try:
+            while self._outgoing:
+                self._outgoing = self._outgoing[self.sock.send(self._outgoing) :]
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            self._outgoing = memoryview(b"")
+
+    def receive(self) -> bytes | None:
+        """The next complete message's body, or None when there is none yet.
+
+        Raises:
+            EOFError: The worker has gone, or sends nonsense.
+        """
+        body = self._next()
+        while body is None:
+            try:
+                data = self.sock.recv(_CHUNK)
+            except BlockingIOError:
+                return None
+            except ConnectionError as error:
+                raise EOFError from error
+            if not data:
+                raise EOFError
+            self._incoming += data
+            body = self._next()
+        return body
+
+    def _next(self) -> bytes | None:
+        if len(self._incoming) < _LENGTH.size:
+            return None
+        (length,) = _LENGTH.unpack_from(self._incoming)
+        if length > _LONGEST_REPLY:
+            raise EOFError
+        end = _LENGTH.size + length
+        if len(self._incoming) < end:
+            return None
+        body = bytes(self._incoming[_LENGTH.size : end])
+        del self._incoming[:end]
+        return body
+
+    def close(self) -> None:
+        """Close the socket."""
+        self.sock.close()

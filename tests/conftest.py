@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from workbench.store import blind, connection
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
@@ -30,3 +34,20 @@ def real_file(shared_data: Path) -> Path:
 def real_rows(real_file: Path) -> list[dict[str, Any]]:
     """The same rows, decoded."""
     return [json.loads(line) for line in real_file.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def _connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what a test has opened: a connection left to the garbage collector is a warning, so an error."""
+    opened: list[sqlite3.Connection] = []
+    original = connection.open_connection
+
+    def tracked(path: Path) -> sqlite3.Connection:
+        opened.append(original(path))
+        return opened[-1]
+
+    for module in (connection, blind):
+        monkeypatch.setattr(module, "open_connection", tracked)
+    yield
+    for one in opened:
+        one.close()

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from workbench.errors import FormatError
 from workbench.formats.explain import RefusedError, explain_document, refusal
@@ -25,7 +26,7 @@ _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True, gc=False):
     """One row.
 
     Attributes:
@@ -61,12 +62,12 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
 
 def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
     for line in read_lines(stream, max_line):
-        number, raw, fault = line
+        raw, fault = line.raw, line.fault
         if fault is None:
             if raw and not raw.isspace():
-                yield Document(number, raw, raw)
+                yield Document(line.number, raw, raw)
         elif fault == "unterminated":
-            yield Document(number, raw, raw, unterminated=True)
+            yield Document(line.number, raw, raw, True)
         else:
             yield _refused_line(line, max_line)
 
@@ -157,7 +158,7 @@ def _table(stream: Stream, delimiter: str, path: Path, max_line: int) -> Iterato
         raw = recorded.take()
         if recorded.fault is not None:
             fault, recorded.fault = recorded.fault, None
-            yield _refused_line(fault._replace(number=first, raw=raw), max_line)
+            yield _refused_line(Line(first, raw, fault.fault), max_line)
         elif error is not None:
             code = "truncated" if recorded.ended else "bad_csv"
             yield refusal(first, raw, RefusedError(code, None, f"{error}. Mend the quotes of the row."))

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
+import msgspec
+
+from workbench.formats.fields import REQUIRED
 from workbench.model.item import KEPT_RAW, Refusal
 
 
@@ -29,9 +34,7 @@ def explain_document(document: bytes) -> RefusedError:
     except UnicodeDecodeError as error:
         return bad_utf8(None, error)
     if "\0" in text:
-        return RefusedError(
-            "nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file."
-        )
+        return RefusedError("nul", None, f"NUL byte at position {text.index(chr(0)) + 1}. Remove it from the file.")
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -39,13 +42,40 @@ def explain_document(document: bytes) -> RefusedError:
     except ValueError as error:
         return RefusedError("bad_json", None, f"Not valid JSON: {error}. Mend the line and import again.")
     if not isinstance(value, dict):
-        kind = json_kind(document.strip())
+        kind = _json_kind(document.strip())
         return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
     if _has_surrogate(text, value):
         return RefusedError(
             "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
         )
     return RefusedError("bad_json", None, "The JSON can't be read. Mend the line and import again.")
+
+
+def explain_cells(
+    cells: Mapping[str, msgspec.Raw], columns: Mapping[str, str], types: Mapping[str, Any]
+) -> RefusedError:
+    """Why an object's values are not those of an item.
+
+    Args:
+        columns: Our field -> their key.
+        types: Our field -> the type its value must have.
+    """
+    for field, column in columns.items():
+        token = cells.get(column)
+        if field in REQUIRED and (token is None or bytes(token) == b"null"):
+            message = f"{column} is missing. Add it, or name its column with --map {field}=COLUMN."
+            return RefusedError("missing_field", column, message)
+        if token is None:
+            continue
+        try:
+            msgspec.json.decode(token, type=types[field])
+        except UnicodeDecodeError as error:
+            return bad_utf8(column, error)
+        except (msgspec.MsgspecError, ValueError):
+            wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
+            kind = _json_kind(bytes(token))
+            return RefusedError("wrong_type", column, f"{column} is {kind}. Write it as {wanted}.")
+    return RefusedError("bad_json", None, "The row can't be read. Mend the line and import again.")
 
 
 def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
@@ -56,8 +86,7 @@ def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
     )
 
 
-def json_kind(token: bytes) -> str:
-    """What a JSON token is, for a message."""
+def _json_kind(token: bytes) -> str:
     return {
         b'"': "text",
         b"{": "an object",

@@ -63,6 +63,8 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
             raise UsageError(f"--map {text!r} is no pair.", "Write --map FIELD=COLUMN: our field, their column.")
         if field not in FIELDS:
             raise UsageError(f"--map names an unknown field {name!r}.", f"Our fields: {', '.join(FIELDS)}.")
+        if column in columns.values():
+            raise UsageError(f"--map takes the column {column!r} twice.", "Give each field a column of its own.")
         columns[field] = column
     return columns
 
@@ -72,9 +74,7 @@ def is_released(keys: Iterable[str]) -> bool:
     return len(set(keys) & set(RELEASED_KEYS)) >= _ENOUGH
 
 
-def resolve_columns(
-    found: Sequence[str], explicit: Mapping[str, str], *, released: bool, place: str
-) -> dict[str, str]:
+def resolve_columns(found: Sequence[str], explicit: Mapping[str, str], *, released: bool, place: str) -> dict[str, str]:
     """Our field -> the column it is read from.
 
     Args:
@@ -89,9 +89,7 @@ def resolve_columns(
     """
     for field, column in explicit.items():
         if column not in found:
-            raise UsageError(
-                f"{place}: --map {field}={column}: there is no column {column!r}.", _columns_there(found)
-            )
+            raise UsageError(f"{place}: --map {field}={column}: there is no column {column!r}.", _columns_there(found))
     taken = set(explicit.values())
     columns = dict(explicit)
     by_name = {_fold(column): column for column in reversed(found) if column not in taken}

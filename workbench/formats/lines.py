@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from workbench.model.item import KEPT_RAW
 
@@ -24,7 +26,7 @@ class Stream(Protocol):
         ...
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True, gc=False):
     """One line without its line end, numbered from 1."""
 
     number: int

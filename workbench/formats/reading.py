@@ -95,6 +95,7 @@ def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
     builder = RowBuilder(
         plan.columns,
         TypeReader(one_column=not {"type", "subtype"} <= plan.columns.keys()),
+        place=plan.path,
         number_ids=plan.format != "verifybench",
         blank_is_none=plan.format in ("csv", "tsv"),
     )
@@ -124,5 +125,3 @@ def _short_text(cells: dict[str, msgspec.Raw], column: str) -> str | None:
         return _text_or_none.decode(cells[column])
     except (KeyError, ValueError, msgspec.MsgspecError):
         return None
-
-

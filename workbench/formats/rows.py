@@ -1,7 +1,8 @@
 """From one JSON object to a checked item.
 
-Every format comes through here: values stay raw JSON tokens until their field is known, so keys we do not know
-are kept as they are spelled, and the order of keys is seen.
+Every format comes through here. A row is decoded twice: once typed, and once to raw tokens, so that the order of
+keys is seen and keys we do not know are kept as they are spelled. Both together take less time than one decoding
+to plain objects with checks by hand.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from hashlib import blake2b
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
-from workbench.formats.explain import RefusedError, bad_utf8, explain_document, json_kind, refusal
-from workbench.formats.fields import RELEASED, RELEASED_KEYS
+from workbench.errors import FormatError
+from workbench.formats.explain import RefusedError, bad_utf8, explain_cells, explain_document, refusal
+from workbench.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED
 from workbench.formats.types import TypeMismatch, TypeReader
 from workbench.model.item import ItemRecord, Refusal
 
@@ -24,19 +27,16 @@ FIXED_VERSION = "verifybench-fixed-1"
 
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
-_NO_VALUE = msgspec.Raw(b"null")
-_GOLD: dict[bytes, bool | None] = {
-    b"true": True,
-    b"false": False,
-    b"1": True,
-    b"0": False,
-    b"null": None,
-    b'""': None,
+_GOLD: dict[bool | int | str | None, bool | None] = {
+    True: True,
+    False: False,
+    None: None,
+    "": None,
+    **{word: True for word in ("true", "True", "TRUE", "1", "correct")},
+    **{word: False for word in ("false", "False", "FALSE", "0", "incorrect")},
 }
-_GOLD_WORDS = {"true": True, "false": False, "1": True, "0": False, "correct": True, "incorrect": False}
 
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_text = msgspec.json.Decoder(str)
 _hashed = msgspec.msgpack.Encoder()
 
 
@@ -53,8 +53,12 @@ class RowBuilder:
     Args:
         columns: Our field -> their key.
         types: Reads the type fields.
+        place: The file, for messages.
         number_ids: Whole numbers are taken as ids too.
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
+
+    Raises:
+        FormatError: A column's name can't be read.
     """
 
     def __init__(
@@ -62,22 +66,18 @@ class RowBuilder:
         columns: Mapping[str, str],
         types: TypeReader,
         *,
+        place: Path,
         number_ids: bool = False,
         blank_is_none: bool = False,
     ) -> None:
         self._columns = columns
         self._types = types
-        self._number_ids = number_ids
         self._blank_is_none = blank_is_none
+        self._field_types = _field_types(number_ids)
         self._known = set(columns.values())
         self._as_released = set(columns) == set(RELEASED) and self._known == set(RELEASED_KEYS)
         self._shapes: dict[tuple[str, ...], _Shape] = {}
-        self._short: dict[bytes, str | None] = {}
-        self._question, self._reference = columns["question"], columns["reference"]
-        self._completion = columns["completion"]
-        self._gold = columns.get("gold", "")
-        self._optional = tuple(columns.get(field, "") for field in ("model", "source", "type", "subtype"))
-        self._ids = tuple(columns.get(field, "") for field in ("question_id", "completion_id"))
+        self._decode = _typed_decoder(columns, self._field_types, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
         """The item that one JSON object holds, or why it holds none.
@@ -89,34 +89,44 @@ class RowBuilder:
         """
         try:
             cells = _tokens.decode(document)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return refusal(line, raw, explain_document(document))
-        try:
-            return self._item(line, cells, raw)
+            return self._item(line, self._decode(document), cells, raw)
         except RefusedError as error:
             return refusal(line, raw, error)
         except TypeMismatch as error:
             field = self._columns.get(error.field, error.field)
-            return refusal(
-                line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map.")
-            )
+            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map."))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return refusal(line, raw, self._explain(document))
 
-    def _item(self, line: int, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
+    def _item(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
         if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
             del cells[FIXED_KEY]
         keys = tuple(cells)
         shape = self._shapes.get(keys) or self._new_shape(keys)
-        question = self._required(cells, self._question)
-        reference = self._required(cells, self._reference)
-        completion = self._required(cells, self._completion)
-        model, source, first, second = (self._optional_text(cells, column) for column in self._optional)
-        types = self._types.read(first, second)
-        question_key = self._id(cells, self._ids[0])
+        if self._blank_is_none:
+            _clear_blanks(row)
+        question, reference, completion = row.question, row.reference, row.completion
+        question_key, completion_key = row.question_id, row.completion_id
+        model, source = row.model, row.source
         if question_key is None:
             question_key = _derived(question, reference)
-        completion_key = self._id(cells, self._ids[1])
+        elif type(question_key) is int:
+            question_key = str(question_key)
         if completion_key is None:
             completion_key = _derived(question_key, model, completion)
+        elif type(completion_key) is int:
+            completion_key = str(completion_key)
+        if "\0" in question or "\0" in reference or "\0" in completion or "\0" in question_key:
+            raise self._nul(row)
+        if "\0" in completion_key or (model and "\0" in model) or (source and "\0" in source):
+            raise self._nul(row)
+        if not question_key or not completion_key:
+            raise self._empty_id(question_key)
+        try:
+            gold = _GOLD[row.gold]
+        except KeyError:
+            raise self._bad_gold(row.gold) from None
+        kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
         return ItemRecord(
             line=line,
             raw=raw,
@@ -125,13 +135,13 @@ class RowBuilder:
             question=question,
             reference=reference,
             completion=completion,
-            gold=self._gold_of(cells),
+            gold=gold,
             model=model,
             source=source,
-            type=types.type,
-            subtype=types.subtype,
-            type_text=types.type_text,
-            subtype_text=types.subtype_text,
+            type=kind,
+            subtype=subtype,
+            type_text=type_text,
+            subtype_text=subtype_text,
             extra=_extra(cells, shape.extras) if shape.extras else None,
             layout=shape.layout,
         )
@@ -142,79 +152,58 @@ class RowBuilder:
         )
         usual = (*RELEASED_KEYS, *(key for key, _ in extras))
         layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
+        if any("\0" in key for key in keys):
+            raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
         if len(self._shapes) >= _REMEMBERED:
             self._shapes.clear()
         shape = self._shapes[keys] = _Shape(extras, layout)
         return shape
 
-    def _required(self, cells: dict[str, msgspec.Raw], column: str) -> str:
-        token = cells.get(column)
-        if token is None or token == _NO_VALUE:
-            raise RefusedError(
-                "missing_field", column, f"{column} is missing. Add it, or name its column with --map."
-            )
-        return _string(token, column)
-
-    def _optional_text(self, cells: dict[str, msgspec.Raw], column: str) -> str | None:
-        token = cells.get(column)
-        if token is None:
-            return None
-        raw = bytes(token)
+    def _explain(self, document: bytes) -> RefusedError:
         try:
-            return self._short[raw]
-        except KeyError:
-            value = None if token == _NO_VALUE else _string(token, column)
-            if self._blank_is_none and not value:
-                value = None
-            if len(self._short) >= _REMEMBERED:
-                self._short.clear()
-            self._short[raw] = value
-            return value
+            cells = _tokens.decode(document)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return explain_document(document)
+        return explain_cells(cells, self._columns, self._field_types)
 
-    def _id(self, cells: dict[str, msgspec.Raw], column: str) -> str | None:
-        token = cells.get(column)
-        if token is None or token == _NO_VALUE:
-            return None
-        raw = bytes(token)
-        if self._number_ids and raw.removeprefix(b"-").isdigit():
-            return raw.decode()
-        value = _string(token, column)
-        if not value and self._blank_is_none:
-            return None
-        if not value:
-            raise RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
-        return value
+    def _nul(self, row: Any) -> RefusedError:
+        column = next(c for f, c in self._columns.items() if "\0" in str(getattr(row, f)))
+        return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
-    def _gold_of(self, cells: dict[str, msgspec.Raw]) -> bool | None:
-        token = cells.get(self._gold)
-        if token is None:
-            return None
-        raw = bytes(token)
-        try:
-            return _GOLD[raw]
-        except KeyError:
-            if raw.startswith(b'"'):
-                word = _string(token, self._gold).strip().lower()
-                if word in _GOLD_WORDS:
-                    return _GOLD_WORDS[word]
-        raise RefusedError(
-            "wrong_type",
-            self._gold,
-            f"{self._gold} is {raw[:40].decode(errors='replace')}. Write true or false (or 1 or 0).",
-        )
+    def _empty_id(self, question_key: str) -> RefusedError:
+        column = self._columns["completion_id" if question_key else "question_id"]
+        return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
+
+    def _bad_gold(self, value: object) -> RefusedError:
+        column = self._columns["gold"]
+        return RefusedError("wrong_type", column, f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0).")
 
 
-def _string(token: msgspec.Raw, column: str) -> str:
+def _field_types(number_ids: bool) -> dict[str, Any]:
+    an_id = str | int | None if number_ids else str | None
+    types: dict[str, Any] = dict.fromkeys(FIELDS, str | None)
+    types.update(dict.fromkeys(REQUIRED, str))
+    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None}
+
+
+def _typed_decoder(
+    columns: Mapping[str, str], types: Mapping[str, Any], place: Path
+) -> msgspec.json.Decoder[msgspec.Struct]:
+    fields = [(field, types[field]) if field in REQUIRED else (field, types[field], None) for field in FIELDS]
+    # A field without a column must not meet a key of its own name.
+    names = {field: columns.get(field, f"no column for {field}") for field in FIELDS}
     try:
-        value = _text.decode(token)
-    except UnicodeDecodeError as error:
-        raise bad_utf8(column, error) from None
-    except msgspec.MsgspecError:
-        kind = json_kind(bytes(token))
-        raise RefusedError("wrong_type", column, f"{column} is {kind}. Write it as text, in quotes.") from None
-    if "\0" in value:
-        raise RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
-    return value
+        return msgspec.json.Decoder(
+            msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False)  # type: ignore[arg-type]
+        )
+    except ValueError as error:
+        raise FormatError(f"{place}: a column's name can't be read: {error}.", "Rename the column.") from None
+
+
+def _clear_blanks(row: Any) -> None:
+    for field in FIELDS:
+        if field not in REQUIRED and getattr(row, field) == "":
+            setattr(row, field, None)
 
 
 def _extra(cells: dict[str, msgspec.Raw], extras: tuple[tuple[str, bytes], ...]) -> str:

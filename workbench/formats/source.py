@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Literal
@@ -68,8 +69,8 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
     """
     try:
         with path.open("rb", buffering=0) as file:
-            counted = _Counted(file, progress)
-            yield _decompressed(file, counted), counted.digest
+            with closing(_Counted(file, progress)) as counted:
+                yield _decompressed(file, counted), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 
@@ -87,10 +88,12 @@ class _Counted:
         self._file = file
         self._hash = blake2b(digest_size=16)
         self._progress = progress
+        self._hasher = ThreadPoolExecutor(max_workers=1)
 
     def read(self, size: int, /) -> bytes:
         block = self._file.read(size)
-        self._hash.update(block)
+        # Hashing a big block releases the interpreter lock: it goes on beside the reading.
+        self._hasher.submit(self._hash.update, block)
         if self._progress is not None:
             self._progress(len(block))
         return block
@@ -99,7 +102,12 @@ class _Counted:
         """The hash of the whole file; reads what is left of it."""
         while self.read(BLOCK):
             pass
+        self._hasher.shutdown(wait=True)
         return self._hash.digest()
+
+    def close(self) -> None:
+        """Stop hashing."""
+        self._hasher.shutdown(wait=True)
 
 
 class _Unzipped:

@@ -87,9 +87,7 @@ def _both(type_text: str | None, subtype_text: str | None) -> TypeFields:
     if kind is not None and kind.is_subtype:
         raise TypeMismatch("type", f"{type_text!r} is a subtype, but the other rows have types in this column.")
     if subkind is not None and not subkind.is_subtype:
-        raise TypeMismatch(
-            "subtype", f"{subtype_text!r} is a type, but the other rows have subtypes in this column."
-        )
+        raise TypeMismatch("subtype", f"{subtype_text!r} is a type, but the other rows have subtypes in this column.")
     if kind is not None and subkind is not None and kind.code != subkind.code[0]:
         raise TypeMismatch("subtype", f"{subtype_text!r} does not belong to the type {type_text!r}.")
     letter = kind.code if kind else subkind.code[0] if subkind else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,18 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
 def schema(name: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of one kind of document."""
     record, title = DOCUMENTS[name]
-    generated = msgspec.json.schema(record)
+    generated = _dedented(msgspec.json.schema(record))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **generated}
+
+
+def _dedented(node: Any) -> Any:
+    """Descriptions without their docstrings' indentation, which Python versions treat differently."""
+    if isinstance(node, dict):
+        return {
+            key: cleandoc(value) if key == "description" and isinstance(value, str) else _dedented(value)
+            for key, value in node.items()
+        }
+    return [_dedented(element) for element in node] if isinstance(node, list) else node
 
 
 def text(name: str) -> str:

@@ -30,13 +30,13 @@ def ensure_runner(database: Database) -> None:
     Raises:
         RunError: The runner doesn't start.
     """
-    if _lives(database):
+    if is_alive(runs.lease(database.reader())):
         return
     process = _spawn(database.path)
     # Whoever starts a process has to collect it when it ends; the app may outlive many runners.
     threading.Thread(target=process.wait, name="runner-end", daemon=True).start()
     patience = time.monotonic() + _START_S
-    while not _lives(database):
+    while not _has_begun(database, process.pid):
         if process.returncode is not None:
             if process.returncode == 0:
                 return
@@ -49,8 +49,10 @@ def ensure_runner(database: Database) -> None:
         time.sleep(_LOOK_S)
 
 
-def _lives(database: Database) -> bool:
-    return is_alive(runs.lease(database.reader()))
+def _has_begun(database: Database, pid: int) -> bool:
+    """Whether this runner took its claim (and may have died since), or another one lives."""
+    row = runs.lease(database.reader())
+    return row is not None and (row.pid == pid or is_alive(row))
 
 
 def _spawn(database: Path) -> subprocess.Popen[bytes]:

@@ -6,11 +6,12 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
+from workbench.annotation import guidelines
 from workbench.annotation.states import current_labels
 from workbench.errors import AnnotationError, UsageError
-from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, Task
+from workbench.model.label import LabelEvent, LabelVerdict, Task
 from workbench.services import ledger
-from workbench.services.annotating import AnnotationItem
+from workbench.services.annotating import AnnotationItem, check_reason
 from workbench.services.project import Project
 from workbench.store import browsing, conflicts, events, people, reading
 
@@ -53,7 +54,9 @@ class Ruling(Struct, frozen=True, kw_only=True):
     reason: str | None = None
     subtype: str | None = None
     note: str = ""
+    open_ms: int | None = None
     focused_ms: int | None = None
+    view: str | None = None
 
 
 class AdjudicationSession:
@@ -121,6 +124,7 @@ class AdjudicationSession:
             labels = current_labels(events.of_subject(connection, conflict.task, conflict.subject))
             if tuple(sorted(label.uuid for label in labels)) != conflict.seen:
                 raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
+            earlier = events.current_of(connection, conflict.task, conflict.subject, self.person.id, "adjudication")
             event = LabelEvent(
                 uuid=events.new_uuid(),
                 kind="adjudication",
@@ -132,9 +136,14 @@ class AdjudicationSession:
                 exclusion_reason=ruling.reason,
                 subtype=ruling.subtype,
                 note=ruling.note or None,
+                supersedes=earlier.uuid if earlier else None,
                 seen=conflict.seen,
+                unblinded=events.was_revealed(connection, self.person.id, conflict.task, conflict.subject),
+                guideline=guidelines.VERSION,
                 content_hash=conflict.item.content_hash,
+                open_ms=ruling.open_ms,
                 focused_ms=ruling.focused_ms,
+                view=ruling.view,
             )
             ledger.record(connection, event)
         return event.uuid
@@ -154,13 +163,19 @@ class AdjudicationSession:
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:
         """What the verifiers said, as (name, verdict): only once this person's decision is stored.
 
+        The look is recorded: a later decision of theirs on the item is marked unblinded.
+
         Raises:
             AnnotationError: There is no decision of theirs yet.
         """
         reader = self._database.reader()
         if events.current_of(reader, conflict.task, conflict.subject, self.person.id, "adjudication") is None:
             raise AnnotationError("Verdicts are shown after the decision.")
-        return [(row.verifier, row.verdict) for row in browsing.verdicts_of(reader, conflict.item.completion)]
+        said = [(row.verifier, row.verdict) for row in browsing.verdicts_of(reader, conflict.item.completion)]
+        if said:
+            with self._database.write("full") as connection:
+                ledger.reveal(connection, self.person.id, conflict.task, conflict.subject, "verdicts")
+        return said
 
 
 def _opinion(position: int, label: LabelEvent) -> Opinion:
@@ -179,5 +194,5 @@ def _check(task: Task, ruling: Ruling) -> None:
         raise UsageError("A decision on the type names a subtype.")
     if task == "correctness" and ruling.verdict is None:
         raise UsageError("A decision on correctness is correct, incorrect or unsuitable.")
-    if ruling.verdict == "unsuitable" and ruling.reason not in EXCLUSION_REASONS:
-        raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
+    if ruling.verdict == "unsuitable":
+        check_reason(ruling.reason, ruling.note)

@@ -7,11 +7,16 @@ import time
 
 from msgspec import Struct
 
+from workbench.annotation import guidelines
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, Task
 from workbench.services import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, blind, drafts, events, people, reading
+from workbench.store.reading import OwnEntry
+
+GUIDELINES = guidelines.TEXT
+"""What annotators are asked to do, as Markdown."""
 
 FAST_MS = 2000
 """A decision faster than this is flagged to its maker, never refused."""
@@ -22,7 +27,9 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verdict: The person's own current verdict, when the item is opened again.
+        reason: Why the person called it unsuitable.
         subtype: The person's own current answer type of the question.
+        note: The note of the person's label, or the draft of one.
         asks_type: Whether the person holds a type slot on the question.
         types_labelled: Whether the type must be settled by people.
     """
@@ -39,9 +46,16 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     asks_type: bool
     types_labelled: bool
     verdict: str | None = None
+    reason: str | None = None
     subtype: str | None = None
+    unsure: bool = False
     note: str = ""
     flagged: bool = False
+
+    @property
+    def wants_type(self) -> bool:
+        """Whether the person must still settle the question's type."""
+        return self.types_labelled and self.asks_type and self.subtype is None
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -55,17 +69,6 @@ class Answer(Struct, frozen=True, kw_only=True):
     open_ms: int | None = None
     focused_ms: int | None = None
     view: str | None = None
-
-
-class HistoryEntry(Struct, frozen=True, kw_only=True):
-    """One of the person's own current labels."""
-
-    completion: int
-    completion_id: str
-    verdict: str
-    reason: str
-    note: str
-    created_at: str
 
 
 class Progress(Struct, frozen=True):
@@ -92,7 +95,7 @@ class AnnotationSession:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Give back what was claimed ahead and close the reading connection."""
+        """Close the reading connection; leases stay until they are released or run out."""
         with self._lock:
             self._blind.close()
 
@@ -116,11 +119,7 @@ class AnnotationSession:
             AnnotationError: The item was never theirs.
         """
         with self._lock:
-            if not self._blind.execute(
-                "SELECT 1 FROM own_slots WHERE task = 'correctness' AND subject = ? UNION ALL "
-                "SELECT 1 FROM own_events WHERE task = 'correctness' AND subject = ?",
-                (completion, completion),
-            ).fetchone():
+            if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
             return self._read(completion)
 
@@ -140,9 +139,11 @@ class AnnotationSession:
             content_hash=text.content_hash,
             asks_type=reading.has_type_slot(self._blind, text.question) or subtype is not None,
             types_labelled=text.types_labelled,
-            verdict=verdict[1] if verdict else None,
-            subtype=subtype[1] if subtype else None,
-            note=verdict[2] if verdict else reading.own_draft(self._blind, completion),
+            verdict=verdict.value if verdict else None,
+            reason=(verdict.reason or None) if verdict else None,
+            subtype=subtype.value if subtype else None,
+            unsure=verdict.unsure if verdict else False,
+            note=verdict.note if verdict else reading.own_draft(self._blind, completion),
             flagged=reading.own_flag(self._blind, completion),
         )
 
@@ -155,41 +156,42 @@ class AnnotationSession:
             AnnotationError: Someone else has filled the quota meanwhile, or the person adjudicated the item.
             UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
         """
-        _check(answer)
-        stored = []
+        if answer.verdict == "unsuitable":
+            check_reason(answer.reason, answer.note)
+        at, stored = people.now(), []
         with self._database.write("full") as connection:
             if answer.verdict is not None:
-                stored += self._put(connection, "correctness", item, answer)
+                stored += self._put(connection, "correctness", item, answer, at)
                 drafts.drop(connection, self.person.id, item.completion)
+                if answer.verdict == "unsuitable" and answer.subtype is None:
+                    assignments.give_back(connection, item.completion, self.person.id)
             if answer.subtype is not None:
-                stored += self._put(connection, "type", item, answer)
+                stored += self._put(connection, "type", item, answer, at)
         return stored
 
-    def _put(self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer) -> list[str]:
+    def _put(
+        self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
+    ) -> list[str]:
         subject = item.completion if task == "correctness" else item.question
         mine = events.current_of(connection, task, subject, self.person.id)
         if mine is not None and _same(mine, answer):
             return []
-        # A slot whose lease ran out may be open still, or gone to someone else.
-        if not assignments.take(connection, task, subject, self.person.id):
-            raise AnnotationError(
-                "Enough other people have labelled this item meanwhile (your lease had run out).",
-                "Nothing was stored; go on with the next item.",
-            )
+        self._take_slot(connection, task, subject)
         event = LabelEvent(
             uuid=events.new_uuid(),
             kind="label",
             task=task,
             subject=subject,
             annotator=self.person.id,
-            created_at=people.now(),
+            created_at=at,
             verdict=answer.verdict if task == "correctness" else None,
             exclusion_reason=answer.reason if task == "correctness" else None,
             subtype=answer.subtype if task == "type" else None,
-            unsure=answer.unsure,
+            unsure=answer.unsure and task == "correctness",
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=mine.uuid if mine else None,
             unblinded=events.was_revealed(connection, self.person.id, task, subject),
+            guideline=guidelines.VERSION,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,
             focused_ms=answer.focused_ms,
@@ -198,24 +200,36 @@ class AnnotationSession:
         ledger.record(connection, event)
         return [event.uuid]
 
+    def _take_slot(self, connection: events.Connection, task: Task, subject: int) -> None:
+        if assignments.take(connection, task, subject, self.person.id):
+            return
+        # The lease had run out; another person's may have run out too.
+        assignments.free_expired(connection, time.time())
+        if not assignments.take(connection, task, subject, self.person.id):
+            what = "labelled this item" if task == "correctness" else "typed this question"
+            raise AnnotationError(f"Enough other people have {what} meanwhile.", "Nothing was stored.")
+
     def undo(self) -> AnnotationItem | None:
         """Take back the person's newest label (also after a restart) and open its item again; None without one.
 
         The earlier answer of an edited label comes back; a first label is retracted. Labels of both tasks that
         were submitted together are taken back together.
         """
+        at = people.now()
         with self._database.write("full") as connection:
             newest = events.undoable(connection, self.person.id)
             for event in newest:
-                self._retract(connection, event)
-            completion = next((event.subject for event in newest if event.task == "correctness"), None)
-        if completion is None:
-            return self.next() if newest else None
-        return self.open(completion)
+                self._retract(connection, event, at)
+        if not newest:
+            return None
+        subjects = {event.task: event.subject for event in newest}
+        with self._lock:
+            completion = subjects.get("correctness") or reading.own_completion(self._blind, subjects["type"])
+        return None if completion is None else self.open(completion)
 
-    def _retract(self, connection: events.Connection, event: LabelEvent) -> None:
+    def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
         earlier = events.earlier_than(connection, event)
-        ledger.record(connection, events.undoing(event, earlier, people.now()))
+        ledger.record(connection, events.undoing(event, earlier, at))
         if earlier is None:
             assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time())
 
@@ -253,27 +267,26 @@ class AnnotationSession:
         with self._database.write("normal") as connection:
             assignments.renew(connection, self.person.id, time.time())
 
-    def history(self, limit: int = 200) -> list[HistoryEntry]:
+    def history(self, limit: int = 200) -> list[OwnEntry]:
         """The person's own current labels, newest first."""
         with self._lock:
-            rows = reading.own_history(self._blind, limit)
-        return [
-            HistoryEntry(completion=row[0], completion_id=row[1], verdict=row[2], reason=row[3], note=row[4],
-                         created_at=row[5])
-            for row in rows
-        ]  # fmt: skip
+            return reading.own_history(self._blind, limit)
 
     def progress(self) -> Progress:
         """Labels done and items left for this person."""
         return Progress(*assignments.progress(self._database.reader(), self.person.id))
 
 
-def _check(answer: Answer) -> None:
-    if answer.verdict == "unsuitable":
-        if answer.reason not in EXCLUSION_REASONS:
-            raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
-        if answer.reason == "other" and not answer.note.strip():
-            raise UsageError("The reason other needs a note.")
+def check_reason(reason: str | None, note: str) -> None:
+    """Check what "unsuitable" needs beside it.
+
+    Raises:
+        UsageError: There is no known reason, or the reason is "other" and there is no note.
+    """
+    if reason not in EXCLUSION_REASONS:
+        raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
+    if reason == "other" and not note.strip():
+        raise UsageError("The reason other needs a note.")
 
 
 def _same(event: LabelEvent, answer: Answer) -> bool:

@@ -3,45 +3,89 @@
 from __future__ import annotations
 
 import getpass
+import re
 from array import array
 from collections.abc import Sequence
+from pathlib import Path
+from threading import Event
 
+import msgspec
+
+from workbench.errors import StoreError, UsageError
+from workbench.final_answer import FinalAnswer, completion_answer, reference_answer
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.label import LabelEvent, Task
+from workbench.model.selection import Condition, Selection, parse_condition
 from workbench.services import ledger
 from workbench.services.project import Project
 from workbench.store import browsing, events, people, states
+from workbench.store.cancelling import cancellable
+from workbench.store.selection import compile_selection
+
+_WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
 class ItemTable:
-    """The items of one query as a table reads them; every method may run in a worker thread."""
+    """The items of one query as a table reads them; every method may run in a worker thread.
+
+    Attributes:
+        verifiers: Names of the verdict columns: verifiers that have a complete run.
+    """
 
     def __init__(self, project: Project, query: BrowseQuery) -> None:
         self.query = query
+        self._project = project
         self._database = project.database
-        self._runs: dict[int, str] | None = None
+        self._runs = browsing.newest_runs(self._database.reader())
+        self.verifiers = tuple(self._runs.values())
+        self._cancelled = Event()
+        self._done = Event()
+        self._count = 0
+        self._ends: dict[int, int] = {}
 
-    @property
-    def verifiers(self) -> list[str]:
-        """Names of the verdict columns: verifiers that have a complete run."""
-        return list(self._columns().values())
+    def cancel(self) -> None:
+        """End a reading of ids that is under way; nobody wants this query any more."""
+        self._cancelled.set()
+        self._done.set()
 
     def ids(self) -> array[int]:
-        """Row ids of all items in the query's order; slow at a million rows."""
-        return browsing.ids(self._database.reader(), self.query)
+        """Row ids of all items in the query's order; slow at a million rows.
 
-    def first(self, limit: int) -> list[BrowseRow]:
-        """A first page in the order of import, there at once."""
-        return self.rows(browsing.first_ids(self._database.reader(), self.query, limit))
+        Raises:
+            StoreError: ``cancel`` was called meanwhile.
+        """
+        reader = self._database.reader()
+        try:
+            with cancellable(reader, self._cancelled.is_set):
+                found = browsing.ids(reader, self.query)
+            self._count = len(found)
+        finally:
+            self._done.set()
+        return found
+
+    def count(self) -> int:
+        """How many items there are; under a condition or a search it waits for the first ``ids``."""
+        if not self.query.conditions and not self.query.search:
+            return item_count(self._project)
+        self._done.wait()
+        return self._count
+
+    def first(self, limit: int, offset: int = 0) -> list[BrowseRow]:
+        """Rows in the order of import, there long before ``ids``.
+
+        A page can be read when the one before it has been; any other is empty.
+        """
+        after = self._ends.get(offset, 0)
+        if offset and not after:
+            return []
+        found = browsing.first_ids(self._database.reader(), self.query, limit, after=after)
+        if found:
+            self._ends[offset + len(found)] = found[-1]
+        return self.rows(found)
 
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
         """Rows by id, in the order asked for."""
-        return browsing.rows(self._database.reader(), ids, self._columns())
-
-    def _columns(self) -> dict[int, str]:
-        if self._runs is None:
-            self._runs = browsing.newest_runs(self._database.reader())
-        return self._runs
+        return browsing.rows(self._database.reader(), ids, self._runs)
 
 
 def item_count(project: Project) -> int:
@@ -49,14 +93,65 @@ def item_count(project: Project) -> int:
     return sum(states.counts(project.database).values())
 
 
+def names(project: Project) -> dict[str, list[str]]:
+    """What can be filtered by: field -> the values there are, verifiers under ``verdict:``."""
+    reader = project.database.reader()
+    return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values())}
+
+
+def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...]:
+    """Read a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
+
+    Raises:
+        UsageError: One of them is no condition, or names an unknown field, value or verifier.
+    """
+    if text.count('"') % 2:
+        raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
+    conditions = tuple(parse_condition(word.replace('"', "")) for word in _WORD.findall(text))
+    compile_selection(Selection(conditions))
+    for condition in conditions:
+        kind, _, name = condition.field.partition(":")
+        if kind == "verdict" and name not in verifiers:
+            known = ", ".join(verifiers) or "none yet"
+            raise UsageError(f"No verifier {name!r} has a complete run.", f"Verifiers that have: {known}.")
+    return conditions
+
+
+def find(project: Project, key: str) -> list[int]:
+    """Row ids of the completions whose own id this is; several where data sets or questions share ids."""
+    return browsing.with_key(project.database.reader(), key)
+
+
 def detail(project: Project, completion: int) -> ItemDetail:
     """Everything of one item, for the coordinator; the look is recorded as a reveal.
 
     A later label by the same person on the item is marked unblinded.
+
+    Raises:
+        UsageError: There is no such item.
     """
     found = browsing.detail(project.database.reader(), completion)
     reveal(project, completion)
     return found
+
+
+def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
+    """The final answers of an item's reference and completion."""
+    return reference_answer(item.reference, item.subtype), completion_answer(item.completion)
+
+
+def write_item(project: Project, item: ItemDetail) -> Path:
+    """Write an item as JSON beside the database; an earlier file of the same item is replaced.
+
+    Raises:
+        StoreError: The folder can't be written to.
+    """
+    path = project.path.with_name(f"{project.path.stem}-item-{item.id}.json")
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(item), indent=2) + b"\n")
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
+    return path
 
 
 def coordinator_name() -> str:

@@ -6,7 +6,7 @@ from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, Task, TaskState
 from workbench.services.project import Project
-from workbench.store import events, states
+from workbench.store import events, people, states
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
@@ -22,6 +22,22 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
         raise AnnotationError(f"Not taken: {error}.") from error
     if event.kind in ("label", "adjudication", "retraction"):
         refresh(connection, event.task, event.subject)
+
+
+def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
+    """Record, once, that a person has seen gold, verdicts or others' labels of a subject; ``what`` says which."""
+    if events.was_revealed(connection, person, task, subject):
+        return
+    event = LabelEvent(
+        uuid=events.new_uuid(),
+        kind="reveal",
+        task=task,
+        subject=subject,
+        annotator=person,
+        created_at=people.now(),
+        view=what,
+    )
+    record(connection, event)
 
 
 def refresh(connection: events.Connection, task: Task, subject: int) -> None:

@@ -60,6 +60,7 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
     while True:
         began = time.monotonic()
         info = watch.run(run)
+        cost = time.monotonic() - began
         if on_progress is not None:
             on_progress(info)
         if info.state not in ACTIVE:
@@ -72,7 +73,7 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
                 raise _give_up(project, run)
             ensure_runner(project.database)
         # At a million verdicts counting takes a while; leave the machine to the runner.
-        time.sleep(max(_LOOK_S, 4 * (time.monotonic() - began)))
+        time.sleep(max(_LOOK_S, 4 * cost))
 
 
 class Watch:
@@ -103,14 +104,19 @@ class Watch:
         seen.append((now, info.done))
         while len(seen) > 2 and seen[1][0] < now - _PACE_S:
             del seen[0]
-        (then, before), elapsed = seen[0], now - seen[0][0]
-        if elapsed <= 0 or info.done <= before:
+        then, before = seen[0]
+        if info.done <= before:
             return info
         rate = (info.done - before) / (now - then)
         return structs.replace(info, rate=rate, eta=(info.items - info.done) / rate)
 
 
 def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
+    """A run's row.
+
+    Raises:
+        UsageError: There is no such run.
+    """
     row = stored_runs.get(connection, run)
     if row is None:
         known = ", ".join(str(found.id) for found in stored_runs.every(connection)) or "none yet"
@@ -119,6 +125,11 @@ def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
 
 
 def light_info(project: Project, run: int) -> RunInfo:
+    """A run without counts by word.
+
+    Raises:
+        UsageError: There is no such run.
+    """
     reader = project.database.reader()
     return _summary(reader, run_row(reader, run), stored_runs.lease(reader))
 

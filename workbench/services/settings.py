@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.config import Settings, load
+from workbench.config import FILE_NAME, Settings, load
 from workbench.services.project import Project
 
-__all__ = ["Settings", "settings_of"]
+__all__ = ["FILE_NAME", "Settings", "settings_of"]
 
 
 def settings_of(project: Project) -> Settings:

@@ -127,7 +127,7 @@ def start(
     with project.database.write() as connection:
         _queue_or_join(connection, run, selection, stored, counts.items - counts.stored, workers)
     _wake(project, run)
-    return structs.replace(run_info(project, run), selected=counts.items, reused=counts.stored)
+    return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
 
 
 def pause(project: Project, run: int) -> RunInfo:
@@ -259,6 +259,8 @@ def _queue_or_join(
 ) -> None:
     row = run_row(connection, run)
     at_work = row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(connection)))
+    if row.state == "complete" and not pending:
+        return
     if not at_work:
         _queue(connection, run, selection, stored, pending, workers or os.cpu_count() or 1)
     elif row.selection == selection:

@@ -86,6 +86,17 @@ def free_expired(connection: sqlite3.Connection, at: float) -> None:
         )
 
 
+_ASKED = (
+    "(NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
+    "AND e.annotator_id = ?1 AND e.kind = 'label' AND e.verdict = 'unsuitable' "
+    "AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
+    "AND x.supersedes = e.uuid)) "
+    "OR EXISTS (SELECT 1 FROM task_states AS s WHERE s.task = 'correctness' AND s.subject = c.id "
+    "AND s.state = 'final'))"
+)
+"""Whoever called an item unsuitable is asked for the type only once it has been decided otherwise."""
+
+
 def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
     """Completions a person is at work on, oldest claim first.
 
@@ -98,8 +109,8 @@ def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[in
         "JOIN questions AS q ON q.id = t.subject JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
         "JOIN completions AS c ON c.question_id = q.id JOIN assignments AS mine "
         "ON mine.annotator_id = ?1 AND mine.task = 'correctness' AND mine.subject = c.id "
-        "WHERE t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 "
-        "GROUP BY t.subject HAVING min(mine.state) = 'done' ORDER BY 2, 3",
+        f"WHERE t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 AND {_ASKED} "
+        "GROUP BY t.subject HAVING max(mine.state) = 'done' ORDER BY 2, 3",
         (annotator, at),
     )
     return [row[0] for row in rows]
@@ -140,7 +151,7 @@ def _claim_untyped(connection: sqlite3.Connection, annotator: int, at: float) ->
         "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
         "JOIN completions AS c ON c.question_id = q.id "
         "JOIN assignments AS done ON done.annotator_id = ?1 AND done.task = 'correctness' AND done.subject = c.id "
-        "AND done.state = 'done' WHERE a.task = 'type' AND a.state = 'open' "
+        f"AND done.state = 'done' WHERE a.task = 'type' AND a.state = 'open' AND {_ASKED} "
         "AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 AND mine.task = 'type' "
         "AND mine.subject = a.subject) "
         "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = a.subject "
@@ -226,12 +237,6 @@ def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: in
         (annotator, task, subject),
     )
     return bool(other.rowcount)
-
-
-def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> bool:
-    """Whether the subject has slots at all."""
-    row = connection.execute("SELECT 1 FROM assignments WHERE task = ? AND subject = ? LIMIT 1", (task, subject))
-    return row.fetchone() is not None
 
 
 def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:

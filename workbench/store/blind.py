@@ -51,7 +51,12 @@ def open_blind(path: Path, annotator: int) -> sqlite3.Connection:
 
 
 def _authorize(
-    guards: dict[str, str], action: int, first: str | None, second: str | None, _database: str | None, inside: str | None
+    guards: dict[str, str],
+    action: int,
+    first: str | None,
+    second: str | None,
+    _database: str | None,
+    inside: str | None,
 ) -> int:
     if action in _ALLOWED_ACTIONS:
         return sqlite3.SQLITE_OK

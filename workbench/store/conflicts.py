@@ -12,7 +12,8 @@ def waiting(
 ) -> tuple[Task, int] | None:
     """The first conflict this person may settle, in order of arrival of its last label; None when there is none.
 
-    A batch that names an adjudicator leaves its items to that person.
+    A batch that names an adjudicator leaves its items to that person. The type of a question whose items are all
+    excluded needs no decision.
     """
     for task, subject in _open(connection, person):
         if (task, subject) not in skipped:
@@ -33,6 +34,8 @@ def _open(connection: sqlite3.Connection, person: int) -> list[tuple[Task, int]]
         "AND NOT EXISTS (SELECT 1 FROM assignments AS a JOIN batches AS b ON b.id = a.batch_id "
         "WHERE a.task = t.task AND a.subject = t.subject AND b.adjudicator_id IS NOT NULL "
         "AND b.adjudicator_id <> ?1) "
+        "AND (t.task = 'correctness' OR EXISTS (SELECT 1 FROM completions AS c JOIN item_states AS i "
+        "ON i.completion_id = c.id WHERE c.question_id = t.subject AND i.state <> 'excluded')) "
         "ORDER BY (SELECT max(id) FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject)",
         (person,),
     ).fetchall()

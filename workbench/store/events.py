@@ -107,14 +107,21 @@ def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "
         (annotator, kind),
     ).fetchall()
     newest = [_event(row) for row in rows]
-    together = len(newest) == 2 and newest[0].task != newest[1].task and newest[0].created_at == newest[1].created_at
+    given_at = {_original(connection, event).created_at for event in newest}
+    together = len({event.task for event in newest}) == 2 and len(given_at) == 1
     return newest if together else newest[:1]
+
+
+def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
+    """The label that an undo brought back with this one; any other event is its own."""
+    repeated = by_uuid(connection, event.seen[0]) if event.seen and event.kind == "label" else None
+    return repeated or event
 
 
 def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
     """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
-    original = by_uuid(connection, event.seen[0]) if event.seen else event
-    before = by_uuid(connection, original.supersedes) if original and original.supersedes else None
+    original = _original(connection, event)
+    before = by_uuid(connection, original.supersedes) if original.supersedes else None
     return before if before is not None and before.kind == "label" else None
 
 

@@ -104,6 +104,17 @@ def is_own(connection: sqlite3.Connection, completion: int) -> bool:
     return row.fetchone() is not None
 
 
+def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
+    """On a blind connection: the completion of a question that the person labelled last, else one they hold."""
+    row = connection.execute(
+        "SELECT s.subject FROM own_slots AS s JOIN completions AS c ON c.id = s.subject AND c.question_id = ? "
+        "WHERE s.task = 'correctness' ORDER BY s.state = 'done' DESC, "
+        "(SELECT max(e.id) FROM own_events AS e WHERE e.task = 'correctness' AND e.subject = s.subject) DESC LIMIT 1",
+        (question,),
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
 def own_draft(connection: sqlite3.Connection, completion: int) -> str:
     """On a blind connection: the note the person had begun."""
     row = connection.execute("SELECT note FROM own_drafts WHERE completion_id = ?", (completion,)).fetchone()
@@ -141,7 +152,8 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
         "AND t.subject = c.question_id AND NOT EXISTS (SELECT 1 FROM own_events AS x WHERE x.task = t.task "
         "AND x.subject = t.subject AND x.supersedes = t.uuid) ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
         "coalesce(e.note, ''), e.unsure, e.created_at "
-        "FROM own_events AS e JOIN completions AS c ON c.id = e.subject JOIN question_text AS qt ON qt.id = c.question_id "
+        "FROM own_events AS e JOIN completions AS c ON c.id = e.subject "
+        "JOIN question_text AS qt ON qt.id = c.question_id "
         f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_CURRENT} ORDER BY e.id DESC LIMIT ?",
         (limit,),
     )

@@ -66,6 +66,11 @@ COLUMNS: dict[str, str] = {
 NEWEST_RUN = """(SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id
     WHERE v.name = ? AND r.completed_at IS NOT NULL ORDER BY r.id DESC LIMIT 1)"""
 
+VERDICT = (
+    f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
+)
+"""An item's outcome by the verifier whose name is bound to the one parameter."""
+
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
 _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
 
@@ -104,16 +109,12 @@ def _value(condition: Condition) -> str:
 
 def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
     name = condition.field.removeprefix("verdict:")
-    outcome = (
-        f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN}"
-        " AND x.completion_id = c.id AND x.sample = 0)"
-    )
     if condition.value == "none" and condition.operator in ("=", "!="):
-        return f"{outcome} IS {'NOT ' if condition.operator == '!=' else ''}NULL", [name]
+        return f"{VERDICT} IS {'NOT ' if condition.operator == '!=' else ''}NULL", [name]
     try:
         value = int(Outcome.of(condition.value))
     except KeyError:
         raise UsageError(
             f"{condition.value!r} is no verdict.", "Verdicts: correct, incorrect, abstain, error, none."
         ) from None
-    return f"{outcome} {_OPERATORS[condition.operator]} ?", [name, value]
+    return f"{VERDICT} {_OPERATORS[condition.operator]} ?", [name, value]

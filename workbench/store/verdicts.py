@@ -190,15 +190,18 @@ def _window_end(database: Database, after: int) -> int | None:
 
 
 def _chosen(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
-    """Row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored."""
+    """Row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored.
+
+    The window stands first: SQLite walks up to the first of several upper bounds and only tests the others.
+    """
     where, parameters = compile_selection(selection)
     return (
         database.reader()
         .execute(
             "SELECT c.id, EXISTS (SELECT 1 FROM verdicts AS v WHERE v.run_id = ? AND v.completion_id = c.id "
             f"AND v.sample = 0) FROM {_items(selection, _IN_ORDER)} "
-            f"WHERE {where} AND c.id > ? AND c.id <= ? ORDER BY c.id",
-            (run, *parameters, after, last),
+            f"WHERE c.id > ? AND c.id <= ? AND {where} ORDER BY c.id",
+            (run, after, last, *parameters),
         )
         .fetchall()
     )

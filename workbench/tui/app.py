@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib import import_module
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from rich.text import Text
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from workbench.services.logs import app_log
 from workbench.services.project import Project
-from workbench.services.settings import Settings
+from workbench.services.settings import FILE_NAME, Settings
 from workbench.tui.actions import Action, bindings
+from workbench.tui.keymap import key_names
 from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.themes import OWN_THEMES
+
+LOG = logging.getLogger("workbench.tui")
 
 SCREENS: dict[str, tuple[str, str, str]] = {
     "home": ("HomeScreen", "h", "Home: data sets, states, people, runs"),
@@ -30,6 +37,9 @@ SCREENS: dict[str, tuple[str, str, str]] = {
 ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "history")
 """What a person sees who came with ``--as NAME``."""
 
+_REPLACED_COMMANDS = {"Keys", "Quit"}
+"""Commands of Textual that the app has in its own form."""
+
 
 class WorkbenchApp(App[None]):
     """The app on one project.
@@ -37,6 +47,7 @@ class WorkbenchApp(App[None]):
     Attributes:
         project: The open project.
         annotator: Who came with ``--as``; None for the coordinator.
+        working_as: Under whose name labels are given; the coordinator chooses one on the way there.
     """
 
     TITLE = "workbench"
@@ -54,6 +65,7 @@ class WorkbenchApp(App[None]):
         super().__init__()
         self.project = project
         self.annotator = annotator
+        self.working_as = annotator
         self.settings = settings or Settings()
 
     @property
@@ -62,28 +74,57 @@ class WorkbenchApp(App[None]):
         return ANNOTATOR_SCREENS if self.annotator else tuple(SCREENS)
 
     def on_mount(self) -> None:
-        """Theme, keys, then Home."""
-        if self.settings.theme:
-            if self.settings.theme in self.available_themes:
-                self.theme = self.settings.theme
-            else:
-                self.notify(
-                    f"Unknown theme {self.settings.theme!r} in workbench.toml.", severity="warning", markup=False
-                )
-        self.set_keymap(self.settings.keymap)
+        """Theme and keys, then Home."""
+        for theme in OWN_THEMES:
+            self.register_theme(theme)
+        if self.settings.theme in self.available_themes:
+            self.theme = self.settings.theme
+        elif self.settings.theme:
+            known = ", ".join(sorted(self.available_themes))
+            self._tell_settings([f"There is no theme {self.settings.theme!r}. Themes: {known}."])
+        if self.settings.keymap:
+            self.set_keymap(self.settings.keymap)
+            self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
         self.open_screen("home")
+
+    def _check_keymap(self) -> None:
+        """Look for slips in the keymap; in a thread, because it imports every screen."""
+        from workbench.tui.registry import keymap_problems
+
+        found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
+        self.call_from_thread(self._tell_settings, found)
+
+    def _tell_settings(self, found: list[str]) -> None:
+        path = self.project.path.with_name(FILE_NAME)
+        for text in found:
+            self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
 
     def actions_everywhere(self) -> Iterator[Action]:
         """The actions that work on every screen."""
         yield from self.EVERYWHERE
 
+    def shown_keys(self, name: str, keys: str) -> list[str]:
+        """The keys of an action as a person knows them, with the keymap in force.
+
+        Args:
+            name: The action's id.
+            keys: Its default keys.
+        """
+        names = key_names(self.settings.keymap.get(name, keys))
+        return [self.get_key_display(Binding(key, "")) for key in names]
+
     def open_screen(self, name: str, *arguments: object) -> None:
-        """Push a screen by name; its module is imported now."""
+        """Show a screen by name; its module is imported now. A screen of this kind that is open is gone back to."""
         if name not in self.screen_names:
+            self.notify("This screen is the coordinator's.", severity="warning", markup=False)
             return
         module = import_module(f"workbench.tui.screens.{name}")
-        screen: Screen[None] = getattr(module, SCREENS[name][0])(*arguments)
-        self.push_screen(screen)
+        kind: Any = getattr(module, SCREENS[name][0])
+        if not arguments and any(isinstance(screen, kind) for screen in self.screen_stack):
+            while not isinstance(self.screen, kind):
+                self.pop_screen()
+            return
+        self.push_screen(kind(*arguments))
 
     def action_open_screen(self, name: str) -> None:
         """Open a screen by name (key and palette)."""
@@ -94,7 +135,11 @@ class WorkbenchApp(App[None]):
         if len(self.screen_stack) > 2:
             self.pop_screen()
 
-    async def action_help(self) -> None:
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is no way back from Home."""
+        return len(self.screen_stack) > 2 if action == "go_back" else True
+
+    def action_help(self) -> None:
         """Show the keys of the present screen."""
         from workbench.tui.screens.help import HelpScreen
 
@@ -105,17 +150,31 @@ class WorkbenchApp(App[None]):
         """The command palette: the screen's actions, the other screens, then Textual's own commands."""
         if isinstance(screen, WorkbenchScreen):
             for action in screen.all_actions():
-                yield SystemCommand(
-                    action.label, action.help, lambda run=action.run: self.call_later(self.run_action, run, screen)
-                )
+                if action.id != "app.palette":
+                    yield SystemCommand(action.label, action.help, self._runner(action, screen))
         for name in self.screen_names:
             title, _, text = SCREENS[name][2].partition(": ")
-            yield SystemCommand(f"Open {title}", text, lambda name=name: self.open_screen(name))
-        yield from super().get_system_commands(screen)
+            yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
+        for command in super().get_system_commands(screen):
+            if command.title not in _REPLACED_COMMANDS:
+                yield command
+
+    def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], None]:
+        """What the palette calls: the action, run on the screen once the palette has closed."""
+
+        def run_action() -> None:
+            self.call_later(self.run_action, action.run, self if action in self.EVERYWHERE else screen)
+
+        return run_action
+
+    def _fatal_error(self) -> None:
+        """End with a message instead of a traceback, which would show data; the traceback goes to the log."""
+        LOG.critical("the app has ended", exc_info=True)
+        self.panic(Text(f"The app met an unexpected error and has ended. What happened stands in {app_log(self.project)}"))
 
 
 def run(project: Project, annotator: str | None, settings: Settings) -> None:
     """Run the app until the person leaves; problems are logged beside the database."""
-    log = logging.FileHandler(project.path.with_name(f"{project.path.name}.app.log"), delay=True)
+    log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     WorkbenchApp(project, annotator, settings).run()

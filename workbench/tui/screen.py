@@ -98,7 +98,11 @@ class WorkbenchScreen(Screen[None]):
             f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", markup=False, timeout=10
         )
 
+    def own_actions(self) -> tuple[Action, ...]:
+        """What the person who is looking can do here."""
+        return self.ACTIONS
+
     def all_actions(self) -> Iterator[Action]:
         """This screen's actions, then those that work everywhere."""
-        yield from self.ACTIONS
+        yield from self.own_actions()
         yield from self.workbench.actions_everywhere()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> N
     with pytest.raises(StoreError, match="99") as caught:
         Database(path)
     assert caught.value.exit_code == 1
-    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (99,)
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (99,)
 
 
 def test_an_unknown_migration_counts_as_newer(tmp_path: Path) -> None:
@@ -106,9 +108,9 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    copy = sqlite3.connect(path.with_name("p.db.before-version-2"))
-    assert copy.execute("PRAGMA user_version").fetchone() == (1,)
-    assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
+    with closing(sqlite3.connect(path.with_name("p.db.before-version-2"))) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+        assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

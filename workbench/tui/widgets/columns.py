@@ -83,9 +83,9 @@ def natural_widths(columns: Sequence[Column], rows: Iterable[Row]) -> list[int]:
 def fit_widths(columns: Sequence[Column], natural: Sequence[int], available: int) -> list[int]:
     """Widths for `available` cells.
 
-    Spare cells go to columns that would be cut, the rest to the last left-aligned one; missing cells are taken from the widest ones down
-    to their minimum. Where even that is too wide, columns keep what they asked for and the table
-    scrolls sideways.
+    Spare cells go to columns that would be cut, the rest to the last left-aligned one; missing cells
+    are taken from the widest columns down to their minimum, but not from right-aligned ones: a number
+    that is cut is another number. Where even that is too wide, the table scrolls sideways.
     """
     wanted = [
         max(column.min_width, min(column.ideal_width, width)) for column, width in zip(columns, natural, strict=True)
@@ -101,9 +101,12 @@ def fit_widths(columns: Sequence[Column], natural: Sequence[int], available: int
                 wanted[index] += spare
                 break
         return wanted
-    if sum(column.min_width for column in columns) > available:
-        return wanted
-    for _ in range(-spare):
-        widest = max(range(len(wanted)), key=lambda index: wanted[index] - columns[index].min_width)
+    room = [
+        0 if column.align == "right" else width - column.min_width
+        for column, width in zip(columns, wanted, strict=True)
+    ]
+    for _ in range(min(-spare, sum(room))):
+        widest = max(range(len(room)), key=room.__getitem__)
+        room[widest] -= 1
         wanted[widest] -= 1
     return wanted

@@ -1,0 +1,99 @@
+"""What tests of background runs share: a plug-in, patience, and runners that end with the test."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from workbench.runs.lease import is_alive
+from workbench.services.project import Project
+from workbench.store import runs
+
+PLUGIN = Path(__file__).resolve().parent / "plugin"
+PATIENCE_S = 60.0
+
+
+def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install the verifiers of ``tests/plugin`` for this process and those it starts."""
+    metadata = folder / "site" / "trying_verifiers-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: trying-verifiers\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[workbench.verifiers]\n"
+        "slow = trying_verifiers:Slow\n"
+        "slow-apart = trying_verifiers:SlowApart\n"
+        "moody = trying_verifiers:Moody\n"
+        "moody-inline = trying_verifiers:MoodyInline\n"
+    )
+    places = [str(metadata.parent), str(PLUGIN)]
+    monkeypatch.setattr(sys, "path", [*places, *sys.path])
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(places))
+    monkeypatch.setenv("HURRY", str(folder / "hurry"))
+    importlib.invalidate_caches()
+
+
+def hurry() -> None:
+    """Have the slow verifiers of ``tests/plugin`` wait no longer."""
+    Path(os.environ["HURRY"]).touch()
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+def stored(project: Project, run: int) -> set[int]:
+    """Row ids of the items a run has verdicts of."""
+    rows = project.database.reader().execute("SELECT completion_id FROM verdicts WHERE run_id = ?", (run,))
+    return {row[0] for row in rows}
+
+
+def runner_pid(project: Project) -> int | None:
+    """The living runner's process id."""
+    lease = runs.lease(project.database.reader())
+    return lease.pid if lease is not None and is_alive(lease) else None
+
+
+def until_writing(project: Project, run: int, total: int) -> int:
+    """Wait until verdicts are seen to arrive; returns the process that stores them."""
+    before = len(stored(project, run))
+    until(lambda: before < len(stored(project, run)) < total)
+    pid = runner_pid(project)
+    assert pid is not None
+    return pid
+
+
+def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
+    """Send a signal and wait until the process has ended."""
+    process = psutil.Process(pid)
+    os.kill(pid, number)
+    until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+
+
+@contextmanager
+def runner_ends(project: Project) -> Iterator[Project]:
+    """End the project's runner, if one lives, and close the project."""
+    try:
+        yield project
+    finally:
+        until(lambda: _end(project))
+        project.close()
+
+
+def _end(project: Project) -> bool:
+    pid = runner_pid(project)
+    if pid is not None:
+        os.kill(pid, signal.SIGTERM)
+    return pid is None

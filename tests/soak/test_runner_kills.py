@@ -1,0 +1,39 @@
+"""Fifty kill -9 of the runner, each proven to fall while verdicts were being stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
+from tests.helpers import make_project, numbered
+from workbench.services.verifying import start, wait
+
+KILLS = 50
+ITEMS = 25_000
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["slow", "slow-apart"])
+def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    journal = tmp_path / "journal"
+    options = {"ms": "5", "journal": str(journal)}
+    with runner_ends(make_project(tmp_path, numbered(ITEMS))) as project:
+        kept: set[int] = set()
+        read = 0
+        for _ in range(KILLS):
+            info = start(project, kind, options, workers=2)
+            kill(until_writing(project, info.run, ITEMS))
+            asked = journal.read_bytes().split(b"\n")
+            assert not kept & {int(item) for item in asked[read:-1]}
+            now = stored(project, info.run)
+            assert kept < now
+            kept, read = now, len(asked) - 1
+        hurry()
+        ended = wait(project, start(project, kind, options, workers=2).run)
+        assert (ended.state, ended.done, len(stored(project, ended.run))) == ("complete", ITEMS, ITEMS)
+        reader = project.database.reader()
+        assert reader.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert reader.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -1,0 +1,84 @@
+"""The commands the README shows are run, in order, as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def shown_commands() -> list[list[str]]:
+    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("workbench ")]
+
+
+def test_every_shown_command_works(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    commands = shown_commands()
+    assert len(commands) > 12
+    for command in commands:
+        run = [sys.executable, "-m", "workbench", *command[1:]]
+        done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+    assert (tmp_path / "back.jsonl").read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
+
+
+def test_the_shown_settings_are_read(tmp_path: Path) -> None:
+    from workbench.config import load
+
+    shown = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "workbench.toml").write_text(shown[0], encoding="utf-8")
+    settings = load(tmp_path / "p.db")
+    assert settings.keymap == tomllib.loads(shown[0])["keymap"]
+
+
+def test_the_picture_is_there() -> None:
+    picture = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
+    assert all((ROOT / path).read_text(encoding="utf-8").startswith("<svg") for path in picture)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
+def test_documents_speak_of_what_is_there(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:workbench|tests|schemas|sample_data|docs)/[\w./-]+)`", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_command_is_in_help_and_has_its_own() -> None:
+    from click.testing import CliRunner
+
+    from workbench.cli import COMMANDS, root
+
+    overview = CliRunner().invoke(root, ["--help"]).output
+    for name in COMMANDS:
+        assert name in overview
+        done = CliRunner().invoke(root, [name, "--help"])
+        assert done.exit_code == 0, name
+        assert done.output.startswith("Usage:"), name
+
+
+def test_contributing_is_one_page() -> None:
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+def test_environment_is_not_needed(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", "--version"],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "workbench" in done.stdout

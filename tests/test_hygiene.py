@@ -1,0 +1,94 @@
+"""Slips that reviews miss: data as markup, prints, machine paths, files that grew too long."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "workbench"
+MARKUP_BY_DEFAULT = {"Static", "Label", "notify"}
+SAFE_MAKERS = {"Content", "Text", "styled", "assemble"}
+
+
+def calls(path: Path) -> Iterator[ast.Call]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            yield node
+
+
+def name_of(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def may_be_markup(call: ast.Call) -> bool:
+    for keyword in call.keywords:
+        if keyword.arg == "markup":
+            return not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+    if not call.args:
+        return name_of(call) != "notify"
+    first = call.args[0]
+    if isinstance(first, ast.Constant):
+        return False
+    return not (isinstance(first, ast.Call) and name_of(first) in SAFE_MAKERS)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "tui").rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_data_is_never_markup(path: Path) -> None:
+    slips = [
+        f"{path.name}:{call.lineno}"
+        for call in calls(path)
+        if name_of(call) in MARKUP_BY_DEFAULT and may_be_markup(call)
+    ]
+    assert slips == [], "pass markup=False, or Content/Text"
+
+
+def test_a_slip_would_be_found() -> None:
+    bad = ["Static(text)", "Static()", "self.notify(text)", "Label(f'{x}')", "Static(text, markup=True)"]
+    good = ["Static('fixed')", "Static(text, markup=False)", "notify(text, markup=False)", "Static(Content(text))"]
+    assert [may_be_markup(next(iter(_calls(text)))) for text in bad] == [True] * len(bad)
+    assert [may_be_markup(next(iter(_calls(text)))) for text in good] == [False] * len(good)
+
+
+def _calls(text: str) -> Iterator[ast.Call]:
+    yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
+
+
+def test_no_shell_and_no_evaluation() -> None:
+    slips = [
+        f"{path.relative_to(ROOT)}:{call.lineno}"
+        for path in PACKAGE.rglob("*.py")
+        for call in calls(path)
+        if (isinstance(call.func, ast.Name) and call.func.id in {"eval", "exec"})
+        or name_of(call) in {"system", "popen"}
+        or any(keyword.arg == "shell" for keyword in call.keywords)
+    ]
+    assert slips == []
+
+
+def test_files_stay_short() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in PACKAGE.rglob("*.py")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
+
+
+def test_no_machine_paths_or_registry_addresses() -> None:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout.decode()
+    places = [ROOT / name for name in tracked.split("\0") if name] or list(PACKAGE.rglob("*.py"))
+    pattern = re.compile(r"(^|[^.\w/])/(work|farm|root|home)/|index" + r"-url")
+    found = []
+    for place in places:
+        if place.is_file():
+            text = place.read_bytes().decode("utf-8", "replace")
+            found += [f"{place.name}: {match[0]}" for match in pattern.finditer(text)]
+    assert found == []

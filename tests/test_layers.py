@@ -1,0 +1,58 @@
+"""What is really imported when the command line and the app start (the contracts' run-time twin)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+
+HEAVY = {"pandas", "scipy", "sympy", "sqlite_utils", "math_verify", "sklearn", "pyarrow"}
+
+
+def loaded(code: str, *arguments: str) -> set[str]:
+    """Top-level modules a fresh interpreter has after running some code."""
+    script = code + "\nimport json, sys\nprint(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    done = subprocess.run([sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_help_imports_no_front_end_and_nothing_heavy() -> None:
+    code = (
+        "import click.testing, workbench.cli\n"
+        "assert click.testing.CliRunner().invoke(workbench.cli.root, ['--help']).exit_code == 0"
+    )
+    assert loaded(code) & (HEAVY | {"textual", "numpy", "msgspec", "httpx"}) == set()
+
+
+def test_a_command_that_only_counts_imports_nothing_heavy(tmp_path: Path) -> None:
+    path = make_project(tmp_path, numbered(2)).path
+    code = (
+        "import sys, click.testing, workbench.cli\n"
+        "assert click.testing.CliRunner().invoke(workbench.cli.root, ['status', sys.argv[1], '--json']).exit_code == 0"
+    )
+    assert loaded(code, str(path)) & (HEAVY | {"textual", "numpy"}) == set()
+
+
+@pytest.mark.parametrize("annotator", [None, "ann"])
+def test_the_app_starts_without_anything_heavy(tmp_path: Path, annotator: str | None) -> None:
+    from workbench.services.people import add_annotators
+
+    project = make_project(tmp_path, numbered(2))
+    add_annotators(project, ["ann"])
+    code = f"""
+import asyncio, sys
+from workbench.services.project import open_project
+from workbench.tui.app import WorkbenchApp
+async def main():
+    app = WorkbenchApp(open_project(sys.argv[1]), {annotator!r})
+    async with app.run_test() as pilot:
+        await app.workers.wait_for_complete()
+        await pilot.pause()
+asyncio.run(main())
+"""
+    assert loaded(code, str(project.path)) & (HEAVY | {"numpy"}) == set()

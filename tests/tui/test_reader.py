@@ -1,0 +1,234 @@
+"""The reader: wrapping, jumps, search and position; text is never markup."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.wrapping import Hit, prepare, wrap_line
+
+
+def document(*lines: str, **marks: list[int]) -> RenderedText:
+    """Plain lines as a rendered text."""
+    return RenderedText(tuple(RenderedLine((Span(line),), (0, 0)) for line in lines), marks)
+
+
+LONG = document(
+    *(f"Step {number}: therefore the sum of the parts is {number * 7}" for number in range(300)),
+    r"The answer is [b]42[/b] and \boxed{42}",
+    boxed=[20, 150, 300],
+    answer=[300],
+)
+
+
+class ReaderApp(App[None]):
+    """One reader; it keeps the reader's messages."""
+
+    def __init__(self, text: RenderedText | None, title: str = "") -> None:
+        super().__init__()
+        self.reader = Reader(text, title=title)
+        self.heard: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.reader
+
+    def on_mount(self) -> None:
+        self.reader.focus()
+
+    def hear(self, message: Message) -> None:
+        self.heard.append(message)
+
+    on_reader_position_changed = hear
+    on_reader_jumped = hear
+    on_reader_search_changed = hear
+
+    def lines(self) -> list[str]:
+        return [self.reader.render_line(y).text for y in range(self.reader.size.height)]
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    for _ in range(2):
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "pieces"),
+    [
+        ("", 5, [""]),
+        ("hello world again", 11, ["hello world", "again"]),
+        ("a" * 12, 5, ["aaaaa", "aaaaa", "aa"]),
+        ("  indented words", 10, ["  indented", "words"]),
+        ("漢字漢字", 5, ["漢字", "漢字"]),
+        ("漢字、漢", 4, ["漢", "字、", "漢"]),
+        ("x² plus y²", 7, ["x² plus", "y²"]),
+    ],
+)
+def test_wraps_at_words_and_between_wide_characters(text: str, width: int, pieces: list[str]) -> None:
+    assert [text[start:end] for start, end in wrap_line(text, width)] == pieces
+
+
+@given(st.text(st.characters() | st.sampled_from("ab 漢²、( \u0301"), max_size=200), st.integers(1, 30))
+def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
+    shown = printable(text)
+    pieces = [shown[start:end] for start, end in wrap_line(shown, width)]
+    assert "".join(pieces).replace(" ", "") == shown.replace(" ", "")
+    assert all(cell_len(piece) <= width or len(piece.strip("\u0301")) == 1 or width == 1 for piece in pieces)
+
+
+@given(st.lists(st.text(st.sampled_from("ab 漢"), max_size=60), max_size=20), st.integers(1, 20), st.integers(1, 30))
+def test_the_visible_part_is_the_beginning_of_the_whole(lines: list[str], width: int, limit: int) -> None:
+    text = document(*lines)
+    whole, part = prepare(text, width), prepare(text, width, limit)
+    assert part.rows == whole.rows[: len(part.rows)]
+    assert len(part.rows) >= min(limit, len(whole.rows))
+    assert part.complete == (len(part.rows) == len(whole.rows))
+
+
+def test_find_minds_case_only_for_capitals() -> None:
+    wrapped = prepare(document("Sum and sum", "SUM [sum]"), 40)
+    assert wrapped.find("sum") == [Hit(0, 0, 3), Hit(0, 8, 11), Hit(1, 0, 3), Hit(1, 5, 8)]
+    assert wrapped.find("Sum") == [Hit(0, 0, 3)]
+    assert wrapped.find("[s") == [Hit(1, 4, 6)]
+    assert wrapped.find("") == []
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_keys_scroll_and_the_position_follows(size: tuple[int, int]) -> None:
+    app = ReaderApp(LONG)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        assert app.lines()[0].startswith("Step 0:")
+        assert app.reader.percent == 0
+        await pilot.press("j", "down", "k")
+        assert app.lines()[0].startswith("Step 1:")
+        await pilot.press("pagedown")
+        assert app.lines()[0].startswith(f"Step {size[1]}:")
+        await pilot.press("end")
+        assert app.reader.percent == 100
+        assert app.lines()[-1].rstrip() == r"The answer is [b]42[/b] and \boxed{42}"
+        await pilot.press("home")
+        assert app.reader.scroll_offset.y == 0
+        assert any(isinstance(message, Reader.PositionChanged) for message in app.heard)
+
+
+async def test_jumps_go_round_the_marks() -> None:
+    app = ReaderApp(LONG)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        seen = []
+        for _ in range(4):
+            assert app.reader.jump("boxed")
+            seen.append(next(line for line in app.lines() if line.startswith(("Step 20:", "Step 150:", "The an"))))
+        assert [line.split(":")[0][:8] for line in seen] == ["Step 20", "Step 150", "The answ", "Step 20"]
+        assert not app.reader.jump("think_end")
+        await pilot.pause()
+        jumps = [message for message in app.heard if isinstance(message, Reader.Jumped)]
+        assert [(jump.number, jump.total) for jump in jumps] == [(1, 3), (2, 3), (3, 3), (1, 3), (0, 0)]
+
+
+async def test_search_shows_and_marks_hits() -> None:
+    app = ReaderApp(LONG)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert app.reader.find("is 70") == 3  # 70, 700 and 707
+        marked = [segment for segment in app.reader.render_line(10) if segment.text == "is 70"]
+        assert len(marked) == 1
+        assert marked[0].style is not None
+        assert marked[0].style.reverse
+        app.reader.find_next()
+        assert any("is 700" in line for line in app.lines())
+        app.reader.find_previous()
+        assert app.reader.scroll_offset.y < 20
+        app.reader.find_previous()
+        assert any("is 707" in line for line in app.lines())
+        assert app.reader.find("nowhere") == 0
+        app.reader.find_next()
+        await pilot.pause()
+        searches = [message for message in app.heard if isinstance(message, Reader.SearchChanged)]
+        assert [(search.number, search.total) for search in searches] == [(1, 3), (2, 3), (1, 3), (3, 3), (0, 0)]
+
+
+async def test_a_hit_across_a_wrap_is_marked_on_both_rows() -> None:
+    app = ReaderApp(document("x" * 120))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        width = app.reader.wrap_width
+        app.reader.find("x" * 100)
+        first, second = (list(app.reader.render_line(y)) for y in range(2))
+        assert first[0].text == "x" * width
+        assert second[0].text == "x" * (100 - width)
+
+
+async def test_narrower_window_keeps_the_place() -> None:
+    app = ReaderApp(LONG)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        app.reader.scroll_to(y=100, animate=False, force=True)
+        await pilot.resize_terminal(30, 24)
+        await settle(pilot)
+        assert app.lines()[0].startswith("Step 100:")
+        assert app.reader.row_count > 500
+
+
+async def test_long_text_shows_its_beginning_first_and_then_all_of_it() -> None:
+    app = ReaderApp(None)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        text = document(*LONG_LINES, boxed=[len(LONG_LINES) - 1])
+        app.reader.show(text)
+        assert app.lines()[0].startswith("Line 0 ")
+        assert app.reader.row_count < 100
+        await settle(pilot)
+        assert app.reader.row_count >= len(LONG_LINES)
+        app.reader.show(text)
+        assert app.reader.jump("boxed")
+        assert any(line.startswith("Line 4999 ") for line in app.lines())
+
+
+LONG_LINES = [f"Line {number} with some words to make it long" for number in range(5_000)]
+
+
+async def test_prepared_text_is_shown_as_it_is() -> None:
+    app = ReaderApp(LONG)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.reader.action_bottom()
+        wrapped = prepare(document("next item"), app.reader.wrap_width)
+        app.reader.show(wrapped)
+        assert app.lines()[0].rstrip() == "next item"
+        assert app.reader.percent == 100
+        app.reader.show(prepare(LONG, 10))
+        assert app.reader.row_count == len(LONG.lines)
+        app.reader.show(None)
+        assert not "".join(app.lines()).strip()
+
+
+async def test_every_style_can_be_told_apart_without_colour() -> None:
+    styles: tuple[StyleName, ...] = ("heading", "answer", "error", "bold", "italic", "think", "dim")
+    lines = tuple(RenderedLine((Span("plain "), Span("styled", style)), (0, 0)) for style in styles)
+    app = ReaderApp(RenderedText(lines, {}))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        for y, _ in enumerate(styles):
+            look = next(part.style for part in app.reader.render_line(y) if part.text == "styled")
+            assert look is not None
+            assert look.bold or look.italic or look.underline or look.dim
+
+
+async def test_hostile_text_and_title_stay_text() -> None:
+    app = ReaderApp(document("[/] [red]x[/red] \x1b[2J\ud800", "[/closing"), title="[/b] model [7]")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert app.lines()[0].startswith("[/] [red]x[/red] ␛[2J")
+        assert app.lines()[1].rstrip() == "[/closing"
+        assert str(app.reader.border_title).replace("\\", "") == "[/b] model [7]"
+        "".join(app.lines()).encode()

@@ -1,0 +1,189 @@
+"""The command line's JSON shapes and exit codes: scripts depend on them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "sample_data"
+
+
+def workbench(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "workbench", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
+
+
+def document(*arguments: object, code: int = 0) -> Any:
+    done = workbench(*arguments, "--json")
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("contract") / "p.db"
+    document("import", path, SAMPLE / "tuples.jsonl", "--dataset", "sample")
+    document("labels", path, "import", SAMPLE / "labels.jsonl")
+    document("verify", path, "exact")
+    return path
+
+
+def test_import(tmp_path: Path) -> None:
+    found = document("import", tmp_path / "p.db", SAMPLE / "tuples.jsonl")
+    assert {key: found[key] for key in ("dataset", "format", "read", "imported", "unchanged", "quarantined")} == {
+        "dataset": "tuples",
+        "format": "verifybench",
+        "read": 79,
+        "imported": 79,
+        "unchanged": 0,
+        "quarantined": 0,
+    }
+    assert found["swapped_types"] is True
+
+
+def test_status(database: Path) -> None:
+    found = document("status", database)
+    assert (found["items"], found["questions"], found["runs"]) == (79, 39, 1)
+    assert list(found["states"]) == ["unlabelled", "labelled", "conflict", "final", "excluded"]
+    assert sum(found["states"].values()) == 79
+
+
+def test_annotators_and_assign(tmp_path: Path) -> None:
+    path = make_project(tmp_path, numbered(4)).path
+    assert document("annotators", path, "add", "ann", "bob") == document("annotators", path, "list")
+    found = document("assign", path, "--annotators", "ann,bob,cy", "--per-item", "2", "--adjudicator", "di")
+    assert found["assigned"] == 8
+    names = [person["name"] for person in document("annotators", path, "list")]
+    assert names == ["ann", "bob", "cy", "di"]
+
+
+def test_labels(database: Path, tmp_path: Path) -> None:
+    again = document("labels", database, "import", SAMPLE / "labels.jsonl")
+    assert (again["imported"], again["unchanged"], again["refused"]) == (0, 138, 0)
+    assert document("labels", database, "export", tmp_path / "out.jsonl") == {"written": 138}
+    line = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert {"completion_id", "annotator", "verdict", "uuid", "dataset"} <= set(line)
+
+
+def test_refused_label_lines_exit_with_3(tmp_path: Path) -> None:
+    path = make_project(tmp_path, numbered(2)).path
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"completion_id": "c0", "annotator": "a", "verdict": "correct"}\nnonsense\n')
+    found = document("labels", path, "import", bad, code=3)
+    assert (found["imported"], found["refused"]) == (1, 1)
+
+
+def test_verify_and_runs(database: Path) -> None:
+    found = document("verify", database, "exact")
+    assert set(found) >= {"run", "verifier", "items", "verdicts", "seconds", "reused"}
+    assert (found["items"], found["reused"]) == (79, 79)
+    assert list(found["verdicts"]) == ["correct", "incorrect", "abstain", "error"]
+    assert sum(found["verdicts"].values()) == 79
+    (run,) = document("runs", database, "list")
+    assert {key: run[key] for key in ("run", "verifier", "state", "items", "done")} == {
+        "run": found["run"],
+        "verifier": "exact",
+        "state": "complete",
+        "items": 79,
+        "done": 79,
+    }
+    assert {"pid", "heartbeat"} <= set(run)
+    shown = document("runs", database, "show", found["run"])
+    assert set(shown["attempts"]) == {"unsent", "sent", "failed", "done"}
+    assert shown["ambiguous"] == []
+
+
+def test_verdicts_are_one_line_an_item(database: Path) -> None:
+    done = workbench("verdicts", database, "--verifier", "exact")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len({line["completion_id"] for line in lines}) == len(lines) == 79
+    assert all(
+        {"question_id", "completion_id", "verifier", "verdict", "score", "reason", "ms"} <= set(line) for line in lines
+    )
+
+
+def test_accuracy(database: Path) -> None:
+    found = document("accuracy", database, "--by", "type")
+    assert found["protocol"] == "forced"
+    assert set(found["gold"]) == {"adjudicated", "agreed", "imported", "none"}
+    groups = [row["group"] for row in found["rows"] if row["verifier"] == "exact"]
+    assert groups == [None, "A", "B", "C", "D"]
+    keys = ["verifier", "group", "n", "accuracy", "ci", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage"]
+    assert all(set(keys) <= set(row) for row in found["rows"])
+    assert len(found["rows"][0]["ci"]) == 2
+
+
+def test_export_and_backup(database: Path, tmp_path: Path) -> None:
+    out = tmp_path / "back.jsonl"
+    assert document("export", database, out, "--format", "verifybench")["written"] == 79
+    assert out.read_bytes() == (SAMPLE / "tuples.jsonl").read_bytes()
+    assert workbench("export", database, out, "--format", "verifybench").returncode == 1
+    assert document("backup", database, tmp_path / "copy.db")["bytes"] > 0
+    assert document("doctor", tmp_path / "copy.db")["ok"] is True
+
+
+def test_verifiers(database: Path) -> None:
+    names = {kind["name"] for kind in document("verifiers", database)}
+    assert {"exact", "normalized-exact", "always-incorrect", "math-verify"} <= names
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("accuracy", "{db}", "--where", "colour=red"),
+        ("accuracy", "{db}", "--where", "nonsense"),
+        ("accuracy", "{db}", "--where", "state=unknown"),
+        ("accuracy", "{db}", "--by", "colour"),
+        ("accuracy", "{db}", "--verifier", "nobody"),
+        ("verdicts", "{db}", "--verifier", "nobody"),
+        ("verify", "{db}", "nothing-like-it"),
+        ("verify", "{db}", "exact", "-o", "speed=high"),
+        ("assign", "{db}", "--annotators", "one"),
+        ("annotators", "{db}", "add"),
+        ("open", "{db}", "--as", "nobody"),
+        ("no-such-command",),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_says_what_there_is(database: Path, arguments: tuple[str, ...]) -> None:
+    done = workbench(*(argument.replace("{db}", str(database)) for argument in arguments))
+    assert done.returncode == 2, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 6
+
+
+@pytest.mark.parametrize("command", ["status", "accuracy", "doctor", "verifiers", "runs"])
+def test_a_database_that_is_not_there_exits_with_1_and_is_not_made(command: str, tmp_path: Path) -> None:
+    done = workbench(command, tmp_path / "no.db")
+    assert done.returncode == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_hostile_values_are_bound_never_executed(database: Path) -> None:
+    done = workbench("accuracy", database, "--where", "model=x'; DROP TABLE completions; --")
+    assert done.returncode == 0, done.stderr
+    assert document("status", database)["items"] == 79
+
+
+def test_demo_without_a_terminal_prints_the_table_by_subtype(tmp_path: Path) -> None:
+    found = json.loads(workbench("demo", "--json", cwd=tmp_path).stdout)
+    assert {row["verifier"] for row in found["rows"]} == {
+        "exact",
+        "normalized-exact",
+        "math-verify",
+        "always-incorrect",
+    }
+    assert len({row["group"] for row in found["rows"]}) == 19
+    text = workbench("demo", cwd=tmp_path)
+    assert text.returncode == 0
+    assert "B5 - Matrix" in text.stdout

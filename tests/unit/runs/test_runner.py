@@ -1,0 +1,205 @@
+"""The runner at work, in this process: what ends a run, and what must not end the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.background import install_plugin, stored
+from tests.helpers import add_items, make_project, numbered
+from workbench.model.run import RunInfo
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome, Verdict
+from workbench.runs import execution, runner
+from workbench.runs.lease import Lease
+from workbench.runs.runner import Runner
+from workbench.services.project import Project
+from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
+from workbench.store import runs as rows
+from workbench.store import verdicts
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_IDLE_S", 0.0)
+    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+
+
+@pytest.fixture
+def lease(tmp_path: Path) -> Iterator[Lease]:
+    """This process's claim, so that no front end starts a runner."""
+    project = make_project(tmp_path, numbered(30))
+    made = Lease.acquire(project.database)
+    assert made is not None
+    yield made
+    project.close()
+
+
+@pytest.fixture
+def project(lease: Lease, tmp_path: Path) -> Iterator[Project]:
+    from workbench.services.project import open_project
+
+    opened = open_project(tmp_path / "p.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+
+
+def work(project: Project, lease: Lease) -> None:
+    Runner(project.database, lease).work()
+
+
+def put_run(project: Project, kind: str, version: str = "1") -> int:
+    """A queued run as another version of this program could have left it."""
+    with project.database.write() as connection:
+        made = rows.add_verifier(connection, name=kind, kind=kind, options={}, config={}, config_hash="other")
+        run = rows.add(connection, made, version)
+        rows.queue(connection, run, Selection(), 30, 2)
+    return run
+
+
+def test_a_run_ends_complete_with_every_verdict(project: Project, lease: Lease) -> None:
+    info = start(project, "exact")
+    work(project, lease)
+    ended = run_info(project, info.run)
+    assert (ended.state, ended.items, ended.done, ended.verdicts, ended.reasons) == (
+        "complete",
+        30,
+        30,
+        {"correct": 15, "incorrect": 15, "abstain": 0, "error": 0},
+        {"text_equal": 15, "text_differs": 15},
+    )
+    assert ended.completed_at is not None
+    line = next(verdict_lines(project, "exact"))
+    assert (line.question_id, line.completion_id, line.verdict, line.dataset) == ("q0", "c0", "correct", "sample")
+    assert (line.reference_final, line.candidate_final) == ("7", "7")
+    assert line.candidate_span is not None
+    assert r"So \boxed{7}."[slice(*line.candidate_span)] == "7"
+    assert line.ms > 0
+
+
+def test_new_items_extend_the_same_run(project: Project, lease: Lease) -> None:
+    first = start(project, "exact")
+    work(project, lease)
+    add_items(project.database, numbered(4, dataset="more"))
+    again = _after_new_lease(project, lambda: start(project, "exact"))
+    assert (again.run, again.items, again.done, again.selected, again.reused) == (first.run, 34, 30, 34, 30)
+    ended = run_info(project, first.run)
+    assert (ended.state, ended.done, len(stored(project, first.run))) == ("complete", 34, 34)
+
+
+def _after_new_lease(project: Project, act: object) -> RunInfo:
+    """Claim the database again (the runner gave it up when idle), act, and work."""
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    assert callable(act)
+    info: RunInfo = act()
+    work(project, lease)
+    return info
+
+
+def test_a_resumed_run_takes_in_new_items(project: Project, lease: Lease) -> None:
+    first = start(project, "exact")
+    work(project, lease)
+    add_items(project.database, numbered(4, dataset="more"))
+    _after_new_lease(project, lambda: resume(project, first.run))
+    assert run_info(project, first.run).done == 34
+
+
+def test_only_the_selection_is_judged(project: Project, lease: Lease) -> None:
+    selection = Selection((parse_condition("gold=correct"),), 5)
+    info = start(project, "exact", selection=selection)
+    work(project, lease)
+    assert (info.items, info.selected) == (5, 5)
+    assert [line.completion_id for line in verdict_lines(project, "exact")] == ["c0", "c2", "c4", "c6", "c8"]
+    assert verdict_counts(project, info.run, selection)["correct"] == 5
+
+
+def test_a_limit_counts_items_that_are_done(project: Project, lease: Lease) -> None:
+    start(project, "exact", selection=Selection((), 3))
+    work(project, lease)
+    again = _after_new_lease(project, lambda: start(project, "exact", selection=Selection((), 5)))
+    assert (again.selected, again.reused) == (5, 3)
+    assert len(stored(project, again.run)) == 5
+
+
+def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_WINDOW", 4)
+    monkeypatch.setattr(verdicts, "_TEXTS", 3)
+    monkeypatch.setattr(execution, "GROUP", 2)
+    info = start(project, "exact", selection=Selection((parse_condition("gold=correct"),), 7))
+    work(project, lease)
+    assert len(stored(project, info.run)) == 7
+    _after_new_lease(project, lambda: start(project, "exact"))
+    assert stored(project, info.run) == set(range(1, 31))
+
+
+@pytest.mark.usefixtures("plugin")
+def test_an_exception_is_the_verdict_error(project: Project, lease: Lease) -> None:
+    add_items(project.database, [{"dataset": "moods", "completion": "raise"}])
+    info = start(project, "moody-inline", selection=Selection((parse_condition("dataset=moods"),)))
+    work(project, lease)
+    (line,) = verdict_lines(project, "moody-inline")
+    assert (line.verdict, line.reason, line.detail) == ("error", "internal", "ValueError: no such thing")
+    assert run_info(project, info.run).state == "complete"
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_run_that_fails_does_not_stop_the_next(project: Project, lease: Lease) -> None:
+    add_items(project.database, [{"dataset": "moods", "completion": "nonsense"}])
+    failing = start(project, "moody-inline")
+    next_one = start(project, "exact")
+    work(project, lease)
+    failed = run_info(project, failing.run)
+    assert failed.state == "failed"
+    assert failed.message is not None
+    assert "p.db.runner.log" in failed.message
+    assert failed.completed_at is None
+    assert run_info(project, next_one.run).state == "complete"
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "message"),
+    [("gone", "1", "no verifier named 'gone'"), ("exact", "0", "The run is of exact 0; version 1 is installed")],
+)
+def test_a_verifier_that_is_not_the_one_that_was_started_fails_its_run(
+    project: Project, lease: Lease, kind: str, version: str, message: str
+) -> None:
+    run = put_run(project, kind, version)
+    work(project, lease)
+    failed = run_info(project, run)
+    assert (failed.state, failed.done) == ("failed", 0)
+    assert message in (failed.message or "")
+
+
+def test_a_stored_verdict_is_never_overwritten(project: Project, lease: Lease) -> None:
+    info = start(project, "exact", selection=Selection((), 1))
+    work(project, lease)
+    with pytest.raises(Exception, match="UNIQUE"), project.database.write() as connection:
+        verdicts.put(connection, info.run, [(1, Verdict(outcome=Outcome.ERROR))])
+    assert [line.verdict for line in verdict_lines(project, "exact")] == ["correct"]
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
+@pytest.mark.parametrize("kind", ["slow", "slow-apart"])
+def test_a_request_stops_the_run_and_resume_goes_on(
+    project: Project, lease: Lease, kind: str, ask: object, state: str
+) -> None:
+    assert callable(ask)
+    info = start(project, kind, workers=2)
+    with project.database.write() as connection:
+        rows.take_next(connection)
+    assert ask(project, info.run).request is not None
+    work(project, lease)
+    stopped = run_info(project, info.run)
+    assert (stopped.state, stopped.request, stopped.completed_at) == (state, None, None)
+    _after_new_lease(project, lambda: resume(project, info.run))
+    assert run_info(project, info.run).state == "complete"
+    assert len(stored(project, info.run)) == 30

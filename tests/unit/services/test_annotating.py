@@ -1,0 +1,355 @@
+"""What an annotator relies on: one label a person, nothing lost, nothing taken twice, undo that goes all the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import AnnotationError, UsageError
+from workbench.services import people
+from workbench.services.annotating import AnnotationItem, AnnotationSession, Answer, Progress
+from workbench.services.browsing import coordinator_name, detail
+from workbench.services.project import Project
+
+CORRECT = Answer(verdict="correct")
+INCORRECT = Answer(verdict="incorrect")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Four items of four questions, whose types people settle; two labels each by amira, ben and chen."""
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
+    made = make_project(tmp_path, rows)
+    people.assign(made, ["amira", "ben", "chen"], per_item=2)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def amira(project: Project) -> Iterator[AnnotationSession]:
+    session = AnnotationSession(project, "amira")
+    yield session
+    session.close()
+
+
+@pytest.fixture
+def ben(project: Project) -> Iterator[AnnotationSession]:
+    session = AnnotationSession(project, "ben")
+    yield session
+    session.close()
+
+
+def following(session: AnnotationSession) -> AnnotationItem:
+    item = session.next()
+    assert item is not None
+    return item
+
+
+def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
+    return project.database.reader().execute(sql, parameters).fetchall()
+
+
+def state(project: Project, task: str, subject: int) -> Any:
+    found = rows(project, "SELECT state, verdict FROM task_states WHERE task = ? AND subject = ?", task, subject)
+    return found[0] if found else None
+
+
+def test_unknown_people_are_refused_by_name(project: Project) -> None:
+    with pytest.raises(UsageError, match=r"no annotator 'zoe'.*amira"):
+        AnnotationSession(project, "zoe")
+
+
+def test_a_label_is_stored_with_what_it_was_given_for(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    (uuid,) = amira.submit(
+        item, Answer(verdict="incorrect", unsure=True, note="off by one", open_ms=900, focused_ms=800, view="card")
+    )
+    (row,) = rows(
+        project,
+        "SELECT uuid, kind, task, subject, verdict, unsure, note, open_ms, focused_ms, view, guideline, schema, "
+        "content_hash, unblinded, supersedes FROM label_events",
+    )
+    assert row == (
+        uuid, "label", "correctness", item.completion, "incorrect", 1, "off by one", 900, 800, "card", "1", 1,
+        item.content_hash, 0, None,
+    )  # fmt: skip
+    assert state(project, "correctness", item.completion) == ("labelled", None)
+
+
+def test_verdict_and_type_are_stored_together(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    assert item.asks_type
+    assert item.wants_type
+    assert len(amira.submit(item, Answer(verdict="correct", subtype="A1"))) == 2
+    again = amira.open(item.completion)
+    assert (again.verdict, again.subtype, again.wants_type) == ("correct", "A1", False)
+
+
+def test_the_same_answer_again_stores_nothing(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    assert amira.submit(item, CORRECT) == []
+    assert rows(project, "SELECT count(*) FROM label_events") == [(1,)]
+
+
+def test_an_edit_supersedes_and_keeps_the_slot(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    (first,) = amira.submit(item, CORRECT)
+    amira.submit(amira.open(item.completion), INCORRECT)
+    assert rows(project, "SELECT supersedes, verdict FROM label_events ORDER BY id") == [
+        (None, "correct"),
+        (first, "incorrect"),
+    ]
+    assert rows(project, "SELECT count(*) FROM assignments WHERE state = 'done' AND task = 'correctness'") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Answer(verdict="unsuitable"), "needs a reason"),
+        (Answer(verdict="unsuitable", reason="boring"), "needs a reason"),
+        (Answer(verdict="unsuitable", reason="other"), "needs a note"),
+        (Answer(verdict="unsuitable", reason="other", note="  "), "needs a note"),
+    ],
+)
+def test_unsuitable_says_why(project: Project, amira: AnnotationSession, answer: Answer, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        amira.submit(following(amira), answer)
+    assert rows(project, "SELECT count(*) FROM label_events") == [(0,)]
+
+
+def test_the_item_after_the_present_one_is_another(amira: AnnotationSession) -> None:
+    first = following(amira)
+    ahead = amira.next(beside=(first.completion,))
+    assert ahead is not None
+    assert ahead.completion != first.completion
+    again = amira.next(beside=(first.completion,))
+    assert again is not None
+    assert again.completion == ahead.completion
+
+
+def test_a_new_session_goes_on_where_the_last_one_was(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    later = AnnotationSession(project, "amira")
+    assert following(later).completion == item.completion
+    later.close()
+
+
+def test_everyone_gets_every_item_until_the_quota_is_full(
+    project: Project, amira: AnnotationSession, ben: AnnotationSession
+) -> None:
+    for session in (amira, ben):
+        seen = set()
+        while (item := session.next()) is not None:
+            session.submit(item, Answer(verdict="correct", subtype="A1"))
+            seen.add(item.completion)
+        assert len(seen) == 4
+        assert session.progress() == Progress(4, 0)
+    chen = AnnotationSession(project, "chen")
+    assert chen.next() is None
+    assert rows(project, "SELECT DISTINCT state FROM item_states") == [("final",)]
+    chen.close()
+
+
+def test_skipped_items_come_last(amira: AnnotationSession) -> None:
+    skipped = following(amira)
+    amira.skip(skipped)
+    order = []
+    while (item := amira.next()) is not None:
+        order.append(item.completion)
+        amira.submit(item, Answer(verdict="correct", subtype="A1"))
+    assert len(order) == 4
+    assert order[-1] == skipped.completion
+
+
+def test_undo_goes_back_label_by_label(project: Project, amira: AnnotationSession) -> None:
+    first = following(amira)
+    amira.submit(first, Answer(verdict="correct", subtype="A1"))
+    second = following(amira)
+    amira.submit(second, Answer(verdict="incorrect", subtype="A1"))
+    opened = amira.undo()
+    assert opened is not None
+    assert (opened.completion, opened.verdict, opened.subtype) == (second.completion, None, None)
+    opened = amira.undo()
+    assert opened is not None
+    assert (opened.completion, opened.verdict) == (first.completion, None)
+    assert amira.undo() is None
+    assert state(project, "correctness", first.completion) == ("unlabelled", None)
+    assert rows(project, "SELECT count(*) FROM assignments WHERE state = 'done'") == [(0,)]
+
+
+def test_undo_of_an_edit_brings_the_earlier_answer_back_in_its_old_place(amira: AnnotationSession) -> None:
+    first = following(amira)
+    amira.submit(first, Answer(verdict="correct", subtype="A1"))
+    second = following(amira)
+    amira.submit(second, Answer(verdict="correct", subtype="A1"))
+    amira.submit(amira.open(first.completion), INCORRECT)
+    restored = amira.undo()
+    assert restored is not None
+    assert (restored.completion, restored.verdict) == (first.completion, "correct")
+    opened = amira.undo()
+    assert opened is not None
+    assert opened.completion == second.completion
+    opened = amira.undo()
+    assert opened is not None
+    assert (opened.completion, opened.verdict) == (first.completion, None)
+
+
+def test_undo_of_a_type_alone_opens_its_item(amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    amira.submit(item, Answer(subtype="B2"))
+    following(amira)
+    opened = amira.undo()
+    assert opened is not None
+    assert (opened.completion, opened.verdict, opened.wants_type) == (item.completion, "correct", True)
+
+
+def test_undo_works_after_a_restart(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    later = AnnotationSession(project, "amira")
+    opened = later.undo()
+    assert opened is not None
+    assert (opened.completion, opened.verdict) == (item.completion, None)
+    later.close()
+
+
+def test_a_label_without_its_type_comes_again_first(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    again = following(amira)
+    assert (again.completion, again.verdict, again.wants_type) == (item.completion, "correct", True)
+    amira.submit(again, Answer(subtype="A1"))
+    assert following(amira).completion != item.completion
+
+
+def test_a_type_left_open_is_asked_for_at_the_end(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    amira.skip(item)
+    order = []
+    while (found := amira.next()) is not None:
+        order.append(found.completion)
+        amira.submit(found, Answer(verdict=None if found.verdict else "correct", subtype="A1"))
+    assert order[-1] == item.completion
+    assert len(order) == 4
+
+
+def test_whoever_calls_an_item_unsuitable_is_not_asked_for_its_type(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, Answer(verdict="unsuitable", reason="proof"))
+    assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'type' AND state <> 'open'") == [(0,)]
+    served = []
+    while (found := amira.next()) is not None:
+        served.append(found.completion)
+        amira.submit(found, Answer(verdict="correct", subtype="A1"))
+    assert item.completion not in served
+
+
+def test_a_lease_that_ran_out_goes_to_another_person_and_what_was_typed_stays(
+    project: Project, amira: AnnotationSession, ben: AnnotationSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chen = AnnotationSession(project, "chen")
+    held = following(amira)
+    amira.keep_draft(held, "half a thought")
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET expires_at = 1 WHERE state = 'leased'")
+    for session in (ben, chen):
+        item = following(session)
+        assert item.completion == held.completion
+        session.submit(item, Answer(verdict="correct", subtype="A1"))
+    with pytest.raises(AnnotationError, match="Enough other people"):
+        amira.submit(held, CORRECT)
+    assert rows(project, "SELECT note FROM drafts") == [("half a thought",)]
+    chen.close()
+
+
+def test_a_lease_that_ran_out_is_taken_again_while_the_quota_is_open(
+    project: Project, amira: AnnotationSession, ben: AnnotationSession
+) -> None:
+    held = following(amira)
+    chen = AnnotationSession(project, "chen")
+    for session in (ben, chen):
+        with project.database.write() as connection:
+            connection.execute("UPDATE assignments SET expires_at = 1 WHERE state = 'leased'")
+        assert following(session).completion == held.completion
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET expires_at = 1 WHERE state = 'leased'")
+    assert len(amira.submit(held, CORRECT)) == 1
+    chen.close()
+
+
+def test_items_claimed_ahead_are_given_back(project: Project, amira: AnnotationSession) -> None:
+    first = following(amira)
+    ahead = amira.next(beside=(first.completion,))
+    assert ahead is not None
+    amira.release(ahead.completion)
+    leased = rows(project, "SELECT task, subject FROM assignments WHERE state = 'leased' ORDER BY task")
+    assert leased == [("correctness", first.completion), ("type", first.question)]
+
+
+def test_other_peoples_items_can_not_be_opened(amira: AnnotationSession, ben: AnnotationSession) -> None:
+    with pytest.raises(AnnotationError, match="not assigned to you"):
+        ben.open(following(amira).completion)
+
+
+def test_drafts_and_flags_stay_with_the_item(amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.keep_draft(item, "look at [b]this[/b]")
+    amira.flag(item, True)
+    again = following(amira)
+    assert (again.note, again.flagged) == ("look at [b]this[/b]", True)
+    amira.flag(item, False)
+    amira.submit(item, Answer(verdict="correct", subtype="A1", note=again.note))
+    assert amira.open(item.completion).flagged is False
+    amira.keep_draft(item, "")
+    assert [entry.note for entry in amira.history()] == ["look at [b]this[/b]"]
+
+
+def test_history_shows_own_labels_in_force_newest_first(amira: AnnotationSession, ben: AnnotationSession) -> None:
+    first = following(amira)
+    amira.submit(first, Answer(verdict="correct", subtype="A1"))
+    second = following(amira)
+    amira.submit(second, Answer(verdict="unsuitable", reason="truncated"))
+    amira.submit(amira.open(first.completion), INCORRECT)
+    ben.submit(following(ben), CORRECT)
+    assert [(entry.completion, entry.verdict, entry.reason, entry.subtype) for entry in amira.history()] == [
+        (first.completion, "incorrect", "", "A1"),
+        (second.completion, "unsuitable", "truncated", ""),
+    ]
+
+
+def test_a_label_after_a_look_behind_the_curtain_is_marked(project: Project, amira: AnnotationSession) -> None:
+    name = coordinator_name()
+    people.assign(project, [name, "dora", "eli"], per_item=3)
+    session = AnnotationSession(project, name)
+    item = following(session)
+    detail(project, item.completion)
+    session.submit(item, Answer(verdict="correct", subtype="A1"))
+    assert rows(project, "SELECT DISTINCT unblinded FROM label_events WHERE kind = 'label'") == [(1,)]
+    session.close()
+
+
+def test_an_adjudicator_can_not_label_the_item(
+    project: Project, amira: AnnotationSession, ben: AnnotationSession
+) -> None:
+    from workbench.services.adjudicating import AdjudicationSession, Ruling
+
+    item = following(amira)
+    amira.submit(item, CORRECT)
+    ben.submit(ben.open(following(ben).completion), INCORRECT)
+    third = AdjudicationSession(project, "chen")
+    conflict = third.next()
+    assert conflict is not None
+    third.decide(conflict, Ruling(verdict="correct"))
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET state = 'open', annotator_id = NULL WHERE task = 'correctness'")
+    chen = AnnotationSession(project, "chen")
+    with pytest.raises(AnnotationError, match="none of the annotators"):
+        chen.submit(item, CORRECT)
+    chen.close()

@@ -1,0 +1,70 @@
+"""Reading the items a run still has to judge: the work grows with the items, not with its square."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.project import Project
+from workbench.store import verdicts
+
+STEP = 100
+
+
+def effort(project: Project, selection: Selection) -> int:
+    """Instructions of SQLite's machine, in hundreds, to read all pending items of a new run."""
+    ticks = 0
+
+    def tick() -> int:
+        nonlocal ticks
+        ticks += 1
+        return 0
+
+    reader = project.database.reader()
+    reader.set_progress_handler(tick, STEP)
+    for _ in verdicts.pending(project.database, 0, selection):
+        pass
+    reader.set_progress_handler(None, STEP)
+    return ticks
+
+
+@pytest.mark.parametrize("where", [[], ["dataset=sample"], ["gold=correct"], ["state=final"], ["question_id=q3"]])
+def test_twice_the_items_are_twice_the_work(tmp_path: Path, where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_WINDOW", 20)
+    selection = Selection(tuple(map(parse_condition, where)))
+    efforts = []
+    for number in (500, 1000):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        project = make_project(folder, numbered(number))
+        efforts.append(effort(project, selection))
+        project.close()
+    assert efforts[1] < 2.5 * efforts[0]
+
+
+def test_items_come_in_the_order_of_import_with_their_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdicts, "_WINDOW", 7)
+    monkeypatch.setattr(verdicts, "_TEXTS", 3)
+    project = make_project(
+        tmp_path, [{"dataset": "first", "subtype": "B5", "question": "What?", "reference": "9"}, *numbered(20)]
+    )
+    items = [item for chunk in verdicts.pending(project.database, 0, Selection()) for item in chunk]
+    assert [item.item for item in items] == list(range(1, 22))
+    assert (items[0].question, items[0].reference, items[0].subtype) == ("What?", "9", "B5")
+    assert (items[1].completion, items[1].subtype) == (r"So \boxed{7}.", None)
+    project.close()
+
+
+def test_items_of_an_unfinished_import_are_not_judged(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, started_at) "
+            "VALUES (1, 'x', 'jsonl', 'running', 4, 2, '')"
+        )
+    items = [item.item for chunk in verdicts.pending(project.database, 0, Selection()) for item in chunk]
+    assert items == [1, 2, 3]
+    project.close()

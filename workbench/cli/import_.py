@@ -1,0 +1,116 @@
+"""``workbench import DB FILE…``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say
+from workbench.services.importing import (
+    DEFAULT_MAX_LINE,
+    FORMATS,
+    FilePlan,
+    ImportReport,
+    import_files,
+    parse_map,
+    plan_import,
+    preview_import,
+)
+
+REFUSED_SOME = 3
+"""Exit code: done, but some rows stand in quarantine."""
+
+
+@click.command()
+@database_argument
+@click.argument(
+    "files",
+    metavar="FILE…",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+)
+@click.option("--format", "format_", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
+@click.option("--dataset", help="Name of the data set [default: the first file's name].")
+@click.option(
+    "--map",
+    "maps",
+    multiple=True,
+    metavar="FIELD=COLUMN",
+    help="Take our FIELD from their COLUMN, such as question=prompt (repeatable).",
+)
+@click.option(
+    "--max-line",
+    type=click.IntRange(min=1024),
+    default=DEFAULT_MAX_LINE,
+    show_default=True,
+    metavar="BYTES",
+    help="Longest line taken.",
+)
+@click.option("--dry-run", is_flag=True, help="Read and report, write nothing.")
+@json_option
+def command(
+    database: str,
+    files: tuple[Path, ...],
+    format_: str,
+    dataset: str | None,
+    maps: tuple[str, ...],
+    max_line: int,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Read question / reference / completion tuples from files.
+
+    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, and gzip of these.
+    Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
+    code is 3 then.
+    """
+    plans = plan_import(files, format=format_, columns=parse_map(maps), max_line=max_line)  # type: ignore[arg-type]
+    with _progress(plans) as progress:
+        if dry_run and not Path(database).exists():
+            report = preview_import(None, plans, dataset=dataset, progress=progress)
+        else:
+            with project_at(database, create=not dry_run) as project:
+                action = preview_import if dry_run else import_files
+                report = action(project, plans, dataset=dataset, progress=progress)
+    if as_json:
+        print_json(report)
+    else:
+        _print(report, plans, dry_run)
+    if report.quarantined:
+        sys.exit(REFUSED_SOME)
+
+
+@contextmanager
+def _progress(plans: list[FilePlan]) -> Iterator[Callable[[int], None] | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    total = sum(plan.path.stat().st_size for plan in plans)
+    with click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
+        yield bar.update
+
+
+def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
+    done = "would be imported" if dry_run else "imported"
+    click.echo(
+        f"{report.dataset}: {report.read} rows read, {report.imported} {done}, "
+        f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
+    )
+    columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
+    if columns:
+        click.echo(f"Columns: {columns}")
+    if report.swapped_types:
+        click.echo("The two type fields were the wrong way round, as in the released file; taken the right way.")
+    for code, number in report.reasons.items():
+        click.echo(f"  {code}: {number}")
+    for file in report.files or []:
+        click.echo(f"  {file.file}: {file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined")
+    place = plans[0].path if len(plans) == 1 else None
+    for name, rows in [(place, report.quarantine)] if place else [(f.file, f.quarantine) for f in report.files or []]:
+        for row in rows:
+            say(f"{name}:{row.line}:{row.field or 'row'}: {row.message}")

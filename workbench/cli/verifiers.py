@@ -1,0 +1,30 @@
+"""``workbench verifiers DB``."""
+
+from __future__ import annotations
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.render.inert import inert
+
+
+@click.command()
+@database_argument
+@json_option
+def command(database: str, as_json: bool) -> None:
+    """List the verifiers that can be run, their options, and the names they have here."""
+    from workbench.services.verifying import kinds
+
+    with project_at(database) as project:
+        found = kinds(project)
+    if as_json:
+        print_json(found)
+        return
+    for kind in found:
+        text = f"can't be used: {kind.broken}" if kind.broken else kind.description
+        click.echo(inert(f"{kind.name}  {kind.version or ''}  {text}"))
+        for option, meaning in kind.options.items():
+            click.echo(inert(f"    -o {option}=…  {meaning}"))
+        for verifier in kind.configured:
+            options = " ".join(f"-o {option}={value}" for option, value in verifier.options.items())
+            click.echo(inert(f"    as {verifier.name}: {options or 'default options'}"))

@@ -1,0 +1,48 @@
+"""The sample data, loaded and verified by every rule verifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from workbench.errors import FormatError
+from workbench.model.run import RunInfo
+from workbench.model.selection import Selection
+from workbench.services.importing import import_files, plan_import
+from workbench.services.labels import import_labels
+from workbench.services.project import Project
+from workbench.services.run_status import wait
+from workbench.services.verifying import start
+
+VERIFIERS = ("exact", "normalized-exact", "math-verify", "always-incorrect")
+DATASET = "sample"
+
+
+def sample_folder() -> Path:
+    """Where the sample data is: inside the installed package, or beside it in a checkout.
+
+    Raises:
+        FormatError: It is in neither place.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for folder in (package / "sample_data", package.parent / "sample_data"):
+        if (folder / "tuples.jsonl").is_file():
+            return folder
+    raise FormatError("The sample data is not where it was installed.", "Install workbench again.")
+
+
+def load_sample(project: Project) -> None:
+    """Import the sample's tuples and labels; what is there already stays as it is."""
+    folder = sample_folder()
+    import_files(project, plan_import([folder / "tuples.jsonl"]), dataset=DATASET)
+    import_labels(project, folder / "labels.jsonl")
+
+
+def verify_sample(project: Project, said: Callable[[RunInfo], None]) -> list[RunInfo]:
+    """Run every rule verifier over all items; ``said`` is told of each run that has ended."""
+    ended = []
+    for verifier in VERIFIERS:
+        run = start(project, verifier, {}, None, Selection(), None)
+        ended.append(wait(project, run.run))
+        said(ended[-1])
+    return ended

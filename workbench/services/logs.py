@@ -1,0 +1,18 @@
+"""Where the logs of a project are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.runs import launch
+from workbench.services.project import Project
+
+
+def runner_log(project: Project) -> Path:
+    """What the background runner writes."""
+    return launch.log_path(project.path)
+
+
+def app_log(project: Project) -> Path:
+    """What the app writes when something went wrong in it."""
+    return project.path.with_name(f"{project.path.name}.app.log")

@@ -1,0 +1,355 @@
+"""Imports as transactions: one for a first import, small hidden ones where people may be at work.
+
+While an import into a filled database runs, its row in ``imports`` says ``running`` and the ``horizon`` view hides
+everything from its first ids on. A dead one (its process is gone) is removed by the next import.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+from workbench.errors import StoreError
+from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
+from workbench.store.connection import BUSY_MS, Database, open_connection
+from workbench.store.item_rows import ItemRows, Matched
+from workbench.store.schema import DATA_INDEXES
+
+CHUNK = 500
+"""Most rows in one transaction while others may be writing."""
+
+_BULK_CHUNK = 1_000
+_BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
+_CACHE_KIB = 64 * 1024
+_SHOWN = 20
+
+
+class ImportCounts(Struct, kw_only=True):
+    """What became of a file's rows."""
+
+    read: int = 0
+    imported: int = 0
+    unchanged: int = 0
+    quarantined: int = 0
+
+
+class EarlierImport(Struct, frozen=True, kw_only=True):
+    """A complete import of the same file under the same mapping."""
+
+    counts: ImportCounts
+    reasons: dict[str, int]
+    quarantine: list[QuarantinedRow]
+
+
+class ImportedFile(Struct, frozen=True, kw_only=True):
+    """What an import of a data set is known by, beside the file's hash.
+
+    Attributes:
+        mapping: How columns were taken, as JSON text.
+    """
+
+    path: str
+    format: str
+    mapping: str
+
+
+class FileImport:
+    """One file on its way into the database; made by ``ImportSession.file``."""
+
+    def __init__(self, session: ImportSession, import_id: int, rows: ItemRows) -> None:
+        self._session = session
+        self._rows = rows
+        self._id = import_id
+        self.counts = ImportCounts()
+
+    def add(self, items: Sequence[ItemRecord], refused: Sequence[Refusal]) -> list[Refusal]:
+        """Store a batch; returns all its refusals, those found by comparing with stored items among them."""
+        with self._session.transaction() as connection:
+            matched = self._rows.add(items)
+            refusals = [*refused, *matched.refused]
+            connection.executemany(
+                "INSERT INTO quarantine (import_id, line, code, field, message, raw) VALUES (?, ?, ?, ?, ?, ?)",
+                [(self._id, row.line, row.code, row.field, row.message, row.raw) for row in refusals],
+            )
+        count(self.counts, matched, len(refused))
+        return refusals
+
+    def complete(self, file_hash: bytes) -> None:
+        """Show everything: the import is complete."""
+        counts = self.counts
+        with self._session.transaction() as connection:
+            connection.execute(
+                "UPDATE imports SET state = 'complete', file_hash = ?, rows_read = ?, imported = ?, unchanged = ?, "
+                "quarantined = ?, finished_at = ? WHERE id = ?",
+                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, _now(), self._id),
+            )
+            if not self._session.bulk:
+                settle_types(connection)
+
+
+class ImportSession:
+    """All files of one command as one data set; see ``import_session``.
+
+    Attributes:
+        dataset: The data set's name.
+        batch: How many rows to hand over at a time.
+    """
+
+    def __init__(self, database: Database, dataset: str, bulk: sqlite3.Connection | None) -> None:
+        self.dataset = dataset
+        self.batch = CHUNK if bulk is None else _BULK_CHUNK
+        self._database = database
+        self._bulk = bulk
+        self._rows: ItemRows | None = None
+
+    @property
+    def bulk(self) -> bool:
+        """Whether everything happens in one transaction."""
+        return self._bulk is not None
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The one transaction of a first import, or one of many small ones."""
+        if self._bulk is not None:
+            yield self._bulk
+        else:
+            with self._database.write() as connection:
+                yield connection
+
+    @contextmanager
+    def file(self, file: ImportedFile) -> Iterator[FileImport]:
+        """Import one file; what was stored of it goes again when the block fails."""
+        with self.transaction() as connection:
+            dataset_id = _dataset(connection, self.dataset)
+            if self._rows is None:
+                self._rows = ItemRows(connection, dataset_id, indexed=not self.bulk)
+            self._rows.begin_file()
+            import_id = _start(connection, dataset_id, file, self._rows)
+        try:
+            yield FileImport(self, import_id, self._rows)
+        except BaseException:
+            if not self.bulk:
+                _discard(self._database, import_id)
+            raise
+
+    def earlier(self, file: ImportedFile, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
+        """The complete import of the same bytes under the same mapping, if there is one.
+
+        Args:
+            hash_of_file: Called only when there are imports to compare with.
+        """
+        return earlier_import(self._bulk or self._database.reader(), self.dataset, file, hash_of_file)
+
+
+@contextmanager
+def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
+    """Begin to import: in one transaction while the database is empty, else in small ones.
+
+    Raises:
+        StoreError: Another import is running.
+    """
+    with closing(open_connection(database.path)) as connection:
+        if _is_empty(connection):
+            _prepare_bulk(connection)
+            _begin(connection, database)
+            if _is_empty(connection):
+                with _whole(connection):
+                    yield ImportSession(database, dataset, connection)
+                return
+            connection.execute("ROLLBACK")
+    discard_dead_imports(database)
+    yield ImportSession(database, dataset, None)
+
+
+def _prepare_bulk(connection: sqlite3.Connection) -> None:
+    # References are right by construction here; the cache spares reads of inner pages.
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    # Nobody else has it open: a rollback journal writes each page once, the log twice. Opening restores the log.
+    connection.execute("PRAGMA busy_timeout = 0")
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+
+def _begin(connection: sqlite3.Connection, database: Database) -> None:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{database.path}: {error}.", "Another process has kept it locked; try again.") from error
+
+
+@contextmanager
+def _whole(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        for name in _BUILT_AFTERWARDS:
+            connection.execute(f"DROP INDEX {name}")
+        yield
+        for name in _BUILT_AFTERWARDS:
+            connection.execute(DATA_INDEXES[name])
+        settle_types(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    finally:
+        connection.execute("PRAGMA journal_mode = WAL")
+
+
+def discard_dead_imports(database: Database) -> int:
+    """Remove what killed imports left behind; returns how many there were.
+
+    Raises:
+        StoreError: An import is running in a living process.
+    """
+    running = database.reader().execute("SELECT id, pid, started_at FROM imports WHERE state = 'running'").fetchall()
+    for _, pid, started_at in running:
+        if _alive(pid, started_at):
+            raise StoreError(
+                f"{database.path}: another import is running (process {pid}).", "Wait until it has finished."
+            )
+    for import_id, _, _ in running:
+        _discard(database, import_id)
+    return len(running)
+
+
+def earlier_import(
+    connection: sqlite3.Connection, dataset: str, file: ImportedFile, hash_of_file: Callable[[], bytes]
+) -> EarlierImport | None:
+    """See ``ImportSession.earlier``."""
+    candidates = (
+        "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id "
+        "WHERE d.name = ? AND n.format = ? AND n.mapping = ? AND n.state = 'complete'"
+    )
+    values = (dataset, file.format, file.mapping)
+    if connection.execute(f"SELECT 1 {candidates} LIMIT 1", values).fetchone() is None:
+        return None
+    row = connection.execute(
+        f"SELECT n.id, n.rows_read, n.imported + n.unchanged, n.quarantined {candidates} AND n.file_hash = ? "
+        "ORDER BY n.id LIMIT 1",
+        (*values, hash_of_file()),
+    ).fetchone()
+    if row is None:
+        return None
+    reasons = connection.execute(
+        "SELECT code, count(*) FROM quarantine WHERE import_id = ? GROUP BY code ORDER BY code", (row[0],)
+    )
+    shown = connection.execute(
+        "SELECT line, field, code, message FROM quarantine WHERE import_id = ? ORDER BY line, id LIMIT ?",
+        (row[0], _SHOWN),
+    )
+    return EarlierImport(
+        counts=ImportCounts(read=row[1], unchanged=row[2], quarantined=row[3]),
+        reasons=dict(reasons.fetchall()),
+        quarantine=[
+            QuarantinedRow(line=line, field=field, code=code, message=message) for line, field, code, message in shown
+        ],
+    )
+
+
+def compared_only(database: Database | None, dataset: str) -> ItemRows:
+    """Rows for a dry run: compares with what is stored, writes nothing."""
+    if database is None:
+        return ItemRows(None, None, dry=True)
+    reader = database.reader()
+    row = reader.execute("SELECT id FROM datasets WHERE name = ?", (dataset,)).fetchone()
+    return ItemRows(reader, row[0] if row else None, dry=True)
+
+
+def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
+    """Add one batch to a file's counts."""
+    quarantined = refused + len(matched.refused)
+    counts.read += matched.imported + matched.unchanged + quarantined
+    counts.imported += matched.imported
+    counts.unchanged += matched.unchanged
+    counts.quarantined += quarantined
+
+
+def settle_types(connection: sqlite3.Connection) -> None:
+    """Types are trusted where every question of a data set came with a subtype."""
+    wanted = (
+        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL) "
+        "THEN 'labelled' ELSE 'trusted' END"
+    )
+    connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
+
+
+def _dataset(connection: sqlite3.Connection, name: str) -> int:
+    connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, _now()))
+    row: tuple[int] = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
+    return row[0]
+
+
+def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ItemRows) -> int:
+    if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
+        raise StoreError("Another import is running.", "Wait until it has finished.")
+    cursor = connection.execute(
+        "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
+        "pid, started_at) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?)",
+        (
+            dataset_id,
+            file.path,
+            file.format,
+            file.mapping,
+            rows.first_completion_id,
+            rows.first_question_id,
+            os.getpid(),
+            _now(),
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    tables = ("completions", "questions", "imports", "label_events", "runs")
+    return not any(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
+
+
+def _alive(pid: int | None, started_at: str) -> bool:
+    import psutil
+
+    try:
+        began = psutil.Process(pid).create_time() if pid is not None else float("inf")
+    except psutil.NoSuchProcess:
+        return False
+    return began <= datetime.fromisoformat(started_at).timestamp() + 1
+
+
+def _discard(database: Database, import_id: int) -> None:
+    dataset_id, completion_id, question_id = (
+        database.reader()
+        .execute("SELECT dataset_id, first_completion_id, first_question_id FROM imports WHERE id = ?", (import_id,))
+        .fetchone()
+    )
+    for tables, first in (
+        (("completion_text", "completions"), completion_id),
+        (("question_text", "questions"), question_id),
+    ):
+        while _discard_some(database, tables, first):
+            pass
+    with database.write() as connection:
+        connection.execute("DELETE FROM quarantine WHERE import_id = ?", (import_id,))
+        connection.execute("DELETE FROM imports WHERE id = ?", (import_id,))
+        connection.execute(
+            "DELETE FROM datasets WHERE id = ? AND NOT EXISTS (SELECT 1 FROM imports WHERE dataset_id = datasets.id)",
+            (dataset_id,),
+        )
+
+
+def _discard_some(database: Database, tables: tuple[str, str], first: int) -> bool:
+    with database.write() as connection:
+        last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {tables[1]}").fetchone()[0]
+        if last < first:
+            return False
+        for table in tables:
+            connection.execute(f"DELETE FROM {table} WHERE id >= max(?, ?)", (first, last - CHUNK + 1))
+    return True
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -1,0 +1,208 @@
+"""Items as rows: what is new, what is stored already, what contradicts it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+
+from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
+
+_REMEMBERED = 50_000
+_INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
+_INSERT_QUESTION_TEXT = (
+    "INSERT INTO question_text (id, text, reference, type_text, subtype_text) VALUES (?, ?, ?, ?, ?)"
+)
+_INSERT_COMPLETION = (
+    "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout) VALUES (?, ?, ?, ?)"
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+class Matched(NamedTuple):
+    """What became of a batch of items."""
+
+    imported: int
+    unchanged: int
+    refused: list[Refusal]
+
+
+class ItemRows:
+    """Compares the items of one import with what is stored, and inserts the new ones.
+
+    Content is compared by blake2b-128 hashes. Ids are handed out upwards from the greatest one.
+
+    Args:
+        connection: Where the items go; None when nothing is stored (a dry run).
+        dataset_id: Row id of the data set; None when it is not there yet (a dry run).
+        indexed: Stored completions can be found by their key: not while a first import fills the tables.
+        dry: Compare and count only.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection | None,
+        dataset_id: int | None,
+        *,
+        indexed: bool = True,
+        dry: bool = False,
+    ) -> None:
+        self._connection = connection
+        self._dataset_id = dataset_id
+        self._indexed = indexed and connection is not None
+        self._dry = dry
+        self._completion_id = _next_id(connection, "completions")
+        self._question_id = _next_id(connection, "questions")
+        self._names: dict[str, dict[str, int]] = {"sources": {}, "models": {}}
+        self._questions: dict[str, tuple[int, bytes]] = {}
+        # Keys and contents of completions as 64-bit hashes: a fraction of the memory of the texts.
+        self._completions: dict[int, int] = {}
+        self._earlier: dict[int, int] = {}
+        self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
+        self.begin_file()
+
+    def begin_file(self) -> None:
+        """What was added so far is stored, as seen by the next file."""
+        self.first_completion_id = self._completion_id
+        self.first_question_id = self._question_id
+        if self._dry or not self._indexed:
+            self._earlier.update(self._completions)
+        self._completions.clear()
+
+    def add(self, items: Iterable[ItemRecord]) -> Matched:
+        """Insert the new ones of a batch, in the caller's transaction."""
+        unchanged = imported = 0
+        refused: list[Refusal] = []
+        if len(self._questions) > _REMEMBERED and not self._dry:
+            self._questions.clear()
+        for item in items:
+            contradiction = self._take(item)
+            if contradiction is None:
+                imported += 1
+            elif contradiction == "":
+                unchanged += 1
+            else:
+                refused.append(_refusal(item, contradiction))
+        self._flush()
+        return Matched(imported, unchanged, refused)
+
+    def _take(self, item: ItemRecord) -> str | None:
+        """None: the item is new; empty: it is stored already; else the code of the contradiction."""
+        question_content = _question_hash(item)
+        question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
+        if question is None:
+            question = self._add_question(item, question_content)
+        elif question[1] != question_content:
+            return "conflict" if question[0] < self.first_question_id else "duplicate_key"
+        question_id = question[0]
+        content = _completion_hash(item)
+        short_key, short_content = hash((question_id, item.completion_key)), _short(content)
+        known = self._completions.get(short_key)
+        if known is not None:
+            return "" if known == short_content else "duplicate_key"
+        if question_id < self.first_question_id:
+            stored = self._stored_completion(question_id, item.completion_key, short_key)
+            if stored is not None:
+                return "" if stored == short_content else "conflict"
+        self._completions[short_key] = short_content
+        completion_id = self._completion_id
+        self._completion_id = completion_id + 1
+        model_id = None if item.model is None else self._id_of("models", item.model)
+        _, _, completions, texts = self._pending
+        completions.append((completion_id, question_id, item.completion_key, model_id, item.gold, content))
+        texts.append((completion_id, item.completion, item.extra, item.layout))
+        return None
+
+    def _add_question(self, item: ItemRecord, content: bytes) -> tuple[int, bytes]:
+        question_id = self._question_id
+        self._question_id += 1
+        source_id = None if item.source is None else self._id_of("sources", item.source)
+        questions, texts, _, _ = self._pending
+        questions.append(
+            (question_id, self._dataset_id, item.question_key, source_id, item.type, item.subtype, content)
+        )
+        texts.append((question_id, item.question, item.reference, item.type_text, item.subtype_text))
+        question = self._questions[item.question_key] = (question_id, content)
+        return question
+
+    def _stored_question(self, key: str) -> tuple[int, bytes] | None:
+        if self._connection is None or self._dataset_id is None:
+            return None
+        row: tuple[int, bytes] | None = self._connection.execute(
+            "SELECT id, hash FROM questions WHERE dataset_id = ? AND key = ?", (self._dataset_id, key)
+        ).fetchone()
+        if row is not None:
+            self._questions[key] = row
+        return row
+
+    def _stored_completion(self, question_id: int, key: str, short_key: int) -> int | None:
+        known = self._earlier.get(short_key)
+        if known is not None or not self._indexed or self._connection is None:
+            return known
+        row: tuple[bytes] | None = self._connection.execute(
+            "SELECT hash FROM completions WHERE question_id = ? AND key = ?", (question_id, key)
+        ).fetchone()
+        return None if row is None else _short(row[0])
+
+    def _id_of(self, table: str, name: str) -> int:
+        names = self._names[table]
+        found = names.get(name)
+        if found is None:
+            found = names[name] = 0 if self._dry else self._interned(table, name)
+        return found
+
+    def _interned(self, table: str, name: str) -> int:
+        assert self._connection is not None
+        if table == "sources":
+            domain = name.partition("/")[0] if "/" in name else None
+            self._connection.execute("INSERT OR IGNORE INTO sources (name, domain) VALUES (?, ?)", (name, domain))
+        else:
+            self._connection.execute("INSERT OR IGNORE INTO models (name) VALUES (?)", (name,))
+        row: tuple[int] = self._connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()
+        return row[0]
+
+    def _flush(self) -> None:
+        statements = (_INSERT_QUESTION, _INSERT_QUESTION_TEXT, _INSERT_COMPLETION, _INSERT_COMPLETION_TEXT)
+        for statement, rows in zip(statements, self._pending, strict=True):
+            if rows and not self._dry:
+                assert self._connection is not None
+                self._connection.executemany(statement, rows)
+            rows.clear()
+
+
+def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
+    if connection is None:
+        return 1
+    row: tuple[int] = connection.execute(f"SELECT coalesce(max(id), 0) + 1 FROM {table}").fetchone()
+    return row[0]
+
+
+def _short(content: bytes) -> int:
+    return int.from_bytes(content[:8], "big")
+
+
+def _question_hash(item: ItemRecord) -> bytes:
+    content = (item.question, item.reference, item.source, item.type, item.subtype)
+    return blake2b(_encode(content), digest_size=16).digest()
+
+
+def _completion_hash(item: ItemRecord) -> bytes:
+    content = (item.completion, item.gold, item.model, item.extra)
+    return blake2b(_encode(content), digest_size=16).digest()
+
+
+def _refusal(item: ItemRecord, code: str) -> Refusal:
+    where = "is stored with" if code == "conflict" else "stands in this file with"
+    return Refusal(
+        line=item.line,
+        code=code,
+        field="completion_id",
+        message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {where} other content. "
+        "Give the row an id of its own, or import it as another --dataset.",
+        raw=item.raw[:KEPT_RAW],
+    )

@@ -1,0 +1,44 @@
+"""The beginnings of an item's texts in one narrow column, beside a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.model.browse import ItemDetail
+from workbench.render.document import RenderedLine, RenderedText, Span
+from workbench.render.text import render
+from workbench.services.browsing import final_answers
+from workbench.tui.widgets.evidence import evidence
+
+_CHARACTERS = 1_500
+_TAIL = 700
+_QUESTION_LINES, _REFERENCE_LINES = 12, 8
+
+
+def preview(item: ItemDetail) -> RenderedText:
+    """Question, reference and completion, a dozen lines of each, then labels and verdicts."""
+    reference, completion = final_answers(item)
+    lines = [
+        *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
+        *_answer("Reference answer", reference.text),
+        *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
+        *_answer("Completion's answer", completion.text),
+        *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
+        *evidence(item).lines,
+    ]
+    return RenderedText(tuple(lines), {})
+
+
+def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
+    yield _line(Span(title, "heading"))
+    yield from render(text).lines[:limit]
+    yield _line()
+
+
+def _answer(title: str, text: str) -> Iterator[RenderedLine]:
+    if text:
+        yield _line(Span(f"{title}: ", "heading"), Span(text[:_TAIL].replace("\n", " "), "answer"))
+
+
+def _line(*spans: Span) -> RenderedLine:
+    return RenderedLine(spans, (0, 0))

@@ -1,0 +1,100 @@
+"""Items as rows of a table: columns, symbols beside words, and where the rows come from."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Final
+
+from workbench.model.browse import BrowseRow
+from workbench.services.browsing import ItemTable
+from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+
+OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
+    "correct": ("✓", "success"),
+    "incorrect": ("✗", "error"),
+    "abstain": ("?", "warning"),
+    "error": ("!", "warning"),
+    "none": ("–", "dim"),
+}
+"""Verdict or gold -> its symbol and style."""
+
+_STATE_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
+    "unlabelled": ("·", "dim"),
+    "labelled": ("◐", "accent"),
+    "conflict": ("≠", "warning"),
+    "final": ("✓", "success"),
+    "excluded": ("⊘", "dim"),
+}
+
+_BEFORE = (
+    Column("completion_id", "id", min_width=10, ideal_width=20),
+    Column("subtype", "type", min_width=6, ideal_width=9),
+    Column("state", "state", min_width=12, ideal_width=12),
+    Column("gold", "gold", min_width=11, ideal_width=11),
+)
+_AFTER = (
+    Column("model", "model", min_width=10, ideal_width=24),
+    Column("source", "source", min_width=10, ideal_width=20),
+    Column("question_id", "question", min_width=24, ideal_width=60),
+)
+
+
+class ItemSource:
+    """A `RowSource` over the items of one query.
+
+    Attributes:
+        items: The items.
+        ordered: The ids of all rows in order, once they have been read.
+    """
+
+    def __init__(self, items: ItemTable) -> None:
+        self.items = items
+        self.ordered: array[int] | None = None
+        verdicts = (
+            Column(f"verdict:{name}", name, min_width=6, ideal_width=max(6, min(14, len(name) + 2)))
+            for name in items.verifiers
+        )
+        self.columns: Sequence[Column] = (*_BEFORE, *verdicts, *_AFTER)
+
+    def count(self) -> int:
+        """How many items there are."""
+        return self.items.count()
+
+    def ids(self) -> array[int]:
+        """The row ids of all items, in order."""
+        self.ordered = self.items.ids()
+        return self.ordered
+
+    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+        """Items in the order of import."""
+        return [self._row(row) for row in self.items.first(limit, offset)]
+
+    def page(self, ids: Sequence[int]) -> list[Row]:
+        """Items by row id."""
+        return [self._row(row) for row in self.items.rows(ids)]
+
+    def _row(self, row: BrowseRow) -> Row:
+        verdicts = (_symbol(row.verdicts.get(name, "none")) for name in self.items.verifiers)
+        return Row(
+            row.id,
+            (
+                Cell(row.completion_id),
+                Cell(row.subtype),
+                _marked(row.state, _STATE_MARKS),
+                _marked(row.gold, OUTCOME_MARKS),
+                *verdicts,
+                Cell(row.model),
+                Cell(row.source),
+                Cell(row.question, "dim"),
+            ),
+        )
+
+
+def _symbol(word: str) -> Cell:
+    return Cell(*OUTCOME_MARKS[word])
+
+
+def _marked(word: str, marks: dict[str, tuple[str, CellStyle]]) -> Cell:
+    mark, style = marks[word]
+    return Cell(f"{mark} {word}", style)

@@ -1,0 +1,112 @@
+"""What Home shows, as lines of text: states, data sets, people and runs, each number beside its bar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.content import Content
+
+from workbench.model.run import RunInfo, RunState
+from workbench.model.status import DatasetInfo, PersonProgress, Status
+from workbench.render.bars import bar, compact_count, percent
+from workbench.tui.widgets.cells import fit
+
+STATE_MARKS: dict[str, tuple[str, str]] = {
+    "unlabelled": ("·", "$foreground-muted"),
+    "labelled": ("◐", "$text-accent"),
+    "conflict": ("≠", "$text-warning"),
+    "final": ("✓", "$text-success"),
+    "excluded": ("⊘", "$foreground-muted"),
+}
+"""State of an item -> its symbol and colour."""
+
+RUN_MARKS: dict[RunState, tuple[str, str]] = {
+    "queued": ("…", "$foreground-muted"),
+    "running": ("▶", "$text-accent"),
+    "paused": ("‖", "$text-warning"),
+    "cancelled": ("⊘", "$foreground-muted"),
+    "complete": ("✓", "$text-success"),
+    "failed": ("!", "$text-error"),
+}
+"""State of a run -> its symbol and colour."""
+
+NARROW = 53
+"""A panel's width in cells on a terminal of 80 columns."""
+
+
+def share(part: int, whole: int) -> float:
+    """A part as a fraction; 0 of nothing is 0."""
+    return part / whole if whole else 0.0
+
+
+def states_panel(status: Status, width: int = NARROW) -> Content:
+    """Items by state."""
+    room = max(8, width - 36)
+    lines = []
+    for state, count in status.states.items():
+        mark, style = STATE_MARKS[state]
+        part = share(count, status.items)
+        lines.append(
+            Content.assemble(
+                (f"{mark} {state:<11}", style),
+                (bar(part, room), style),
+                f" {count:>10,} {percent(part):>6} %",
+            )
+        )
+    return _lines(lines)
+
+
+def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Content:
+    """Data sets with their sizes and, where there is room, who settles their answer types."""
+    types = {"trusted": "types imported", "labelled": "types by people"}
+    room = width - 37 - (17 if width > NARROW else 0)
+    return _lines(
+        Content.assemble(
+            (fit(info.name, room), "bold"),
+            f" {info.items:>9,} items {info.questions:>9,} questions",
+            f"  {types[info.types]}" if width > NARROW else "",
+        )
+        for info in datasets
+    )
+
+
+def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Content:
+    """Everyone's progress: a bar, labels done, items left, conflicts to settle."""
+    return _lines(person_line(person, width) for person in people)
+
+
+def person_line(person: PersonProgress, width: int = NARROW) -> Content:
+    """One person's progress."""
+    part = share(person.done, person.done + person.left)
+    names = 12 if width <= NARROW else 20
+    conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
+    return Content.assemble(
+        (fit(person.name, names), "bold"),
+        " ",
+        (bar(part, max(4, width - names - 33)), "$text-success"),
+        f" {person.done:>6,} done {person.left:>6,} left ",
+        (f"{conflicts:>7}", "$text-warning"),
+    )
+
+
+def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
+    """Runs with their progress."""
+    return _lines(run_line(run, width) for run in runs)
+
+
+def run_line(run: RunInfo, width: int = NARROW) -> Content:
+    """One run: state, bar, done of items, rate."""
+    mark, style = RUN_MARKS[run.state]
+    part = share(run.done, run.items)
+    names = 12 if width <= NARROW else 20
+    pace = f" {compact_count(round(run.rate))}/s" if run.rate else ""
+    return Content.assemble(
+        (fit(run.verifier, names), "bold"),
+        (f" {mark} {run.state:<9} ", style),
+        (bar(part, max(4, width - names - 40)), style),
+        f" {percent(part, 0):>3} % {compact_count(run.done)}/{compact_count(run.items)}{pace}",
+    )
+
+
+def _lines(lines: Iterable[Content]) -> Content:
+    return Content("\n").join(list(lines))

@@ -1,0 +1,99 @@
+"""The answer type in two keys: a letter, then a number."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from workbench.model.taxonomy import SUBTYPES, TYPES, type_display
+
+_ROWS = (("A", "B"), ("C", "D"))
+
+
+class TypePicker(ModalScreen[str | None]):
+    """All types and subtypes at a glance; returns a subtype's code, or None."""
+
+    DEFAULT_CSS = """
+    TypePicker { align: center middle; }
+    TypePicker #type-box {
+        width: 66;
+        max-width: 100%;
+        height: auto;
+        border: round $primary;
+        background: $surface;
+        padding: 0 1;
+    }
+    TypePicker #type-table { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(f"{letter.lower()},{letter}", f"letter('{letter}')", show=False) for letter in TYPES),
+        *(Binding(str(number), f"number({number})", show=False) for number in range(10)),
+        Binding("backspace", "letter('')", "Other letter"),
+        Binding("escape,t,q", "dismiss", "Cancel"),
+    ]
+
+    def __init__(self, current: str | None = None, prompt: str = "Answer type of the question") -> None:
+        super().__init__()
+        self._current = current
+        self._prompt = prompt
+        self._letter = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with Vertical(id="type-box") as box:
+            box.border_title = Content(self._prompt)
+            box.border_subtitle = Content("letter, then number · escape: not now")
+            yield Static(self._table(), id="type-table")
+
+    def action_letter(self, letter: str) -> None:
+        """Choose one of the four types, or none again."""
+        self._letter = letter
+        if self.is_mounted:
+            self.query_one("#type-table", Static).update(self._table())
+
+    def action_number(self, number: int) -> None:
+        """Choose a subtype of the chosen type."""
+        code = f"{self._letter}{number}"
+        if code in SUBTYPES:
+            self.dismiss(code)
+
+    def action_pick(self, code: str) -> None:
+        """Choose by mouse."""
+        self.dismiss(code)
+
+    def _table(self) -> Content:
+        """Two columns of groups. The markup holds nothing but the taxonomy."""
+        lines: list[str] = []
+        for left, right in _ROWS:
+            groups = [self._group(letter) for letter in (left, right)]
+            height = max(map(len, groups))
+            for number in range(height):
+                cells = [group[number] if number < len(group) else ("", 0) for group in groups]
+                lines.append(cells[0][0] + " " * (32 - cells[0][1]) + cells[1][0])
+            lines.append("")
+        return Content.from_markup("\n".join(lines[:-1]))
+
+    def _group(self, letter: str) -> list[tuple[str, int]]:
+        """Lines of one type as markup, with the cells each takes."""
+        chosen = letter == self._letter
+        head = f"{'▶' if chosen else ' '} {letter} {TYPES[letter]}"
+        style = "bold reverse" if chosen else "bold"
+        lines = [(f"[@click=screen.letter('{letter}')][{style}]{head}[/][/]", len(head))]
+        for code, name in SUBTYPES.items():
+            if code.startswith(letter):
+                mark = "●" if code == self._current else " "
+                text = f"  {mark} {code[1:]} {name}"
+                dim = "$text-muted" if self._letter and not chosen else "$foreground"
+                lines.append((f"[@click=screen.pick('{code}')][{dim}]{text}[/][/]", len(text)))
+        return lines
+
+
+def type_words(code: str | None) -> str:
+    """A subtype as a status line shows it."""
+    return type_display(code) if code else ""

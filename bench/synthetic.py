@@ -47,7 +47,7 @@ def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_00
     with database.write("normal") as connection:
         for name in DATA_INDEXES:
             connection.execute(f"DROP INDEX {name}")
-    _names(database)
+    _names(database, items)
     questions = min(QUESTIONS, items)
     _fill(database, "questions", _questions(questions))
     _fill(database, "question_text", _question_texts(questions))
@@ -64,23 +64,23 @@ def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_00
     return unfinished.rename(path)
 
 
-def _names(database: Database) -> None:
+def _names(database: Database, items: int) -> None:
     with database.write("normal") as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (1, 'synthetic', ?)", (CREATED,))
         connection.executemany("INSERT INTO models (name) VALUES (?)", [(name,) for name in MODELS])
         connection.executemany("INSERT INTO sources (name, domain) VALUES (?, ?)", SOURCES)
-        _run(connection)
+        _run(connection, items)
 
 
-def _run(connection: Connection) -> None:
+def _run(connection: Connection, items: int) -> None:
     connection.execute(
-        "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, ?, 'rule', '{}', '0', ?)",
-        (VERIFIER, CREATED),
+        "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, ?, 'rule', ?, '0', ?)",
+        (VERIFIER, '{"options":{},"config":{}}', CREATED),
     )
     connection.execute(
         "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at, started_at, "
-        "finished_at, completed_at) VALUES (1, 1, '1', '[]', 1, 'complete', 0, ?1, ?1, ?1, ?1)",
-        (CREATED,),
+        "finished_at, completed_at) VALUES (1, 1, '1', ?, 1, 'complete', ?, ?, ?, ?, ?)",
+        ('{"conditions":[],"limit":null}', items, *[CREATED] * 4),
     )
 
 

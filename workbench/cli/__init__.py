@@ -68,11 +68,12 @@ def root(ctx: click.Context) -> None:
 def main() -> None:
     """Run the command line; errors a person can act on end it with their exit code, never a traceback."""
     from workbench.errors import WorkbenchError
+    from workbench.render.inert import inert
 
     try:
         root(standalone_mode=True)
     except WorkbenchError as error:
-        click.echo(f"{error.title}: {error.message}", err=True)
+        click.echo(f"{error.title}: {inert(error.message)}", err=True)
         if error.hint:
-            click.echo(f"  {error.hint}", err=True)
+            click.echo(f"  {inert(error.hint)}", err=True)
         sys.exit(error.exit_code)

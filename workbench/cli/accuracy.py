@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, selection_of, where_option
+from workbench.cli.common import (
+    database_argument,
+    json_option,
+    print_json,
+    project_at,
+    selection_of,
+    where_option,
+)
 
 
 @click.command()

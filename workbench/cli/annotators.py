@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.cli.common import database_argument, json_option, print_json, project_at, show
 from workbench.errors import UsageError
 
 
@@ -30,4 +30,4 @@ def command(database: str, verb: str, names: tuple[str, ...], as_json: bool) -> 
         print_json(listed)
         return
     for person in listed:
-        click.echo(f"{person.name}\t{person.role}")
+        show(f"{person.name}\t{person.role}")

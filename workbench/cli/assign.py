@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, selection_of, where_option
+from workbench.cli.common import (
+    database_argument,
+    json_option,
+    print_json,
+    project_at,
+    selection_of,
+    show,
+    where_option,
+)
 
 
 @click.command()
@@ -38,4 +46,4 @@ def command(
     if as_json:
         print_json(done)
         return
-    click.echo(f"{done.assigned} slots opened on items, {done.type_slots} on questions.")
+    show(f"{done.assigned} slots opened on items, {done.type_slots} on questions.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.cli.common import database_argument, json_option, print_json, project_at, show
 
 
 @click.command()
@@ -23,4 +23,4 @@ def command(database: str, file: Path, force: bool, as_json: bool) -> None:
 
     with project_at(database) as project:
         size = backup(project, file, force=force)
-    print_json({"written": str(file), "bytes": size}) if as_json else click.echo(f"{file}: {size} bytes")
+    print_json({"written": str(file), "bytes": size}) if as_json else show(f"{file}: {size} bytes")

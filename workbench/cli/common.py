@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ import click
 import msgspec
 
 from workbench.model.selection import Selection, parse_condition
+from workbench.render.inert import inert
 from workbench.services.project import Project, open_project
 
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
@@ -23,6 +25,8 @@ where_option = click.option(
     help="Only these items (also !=, <, >; repeated = and). "
     "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
 )
+
+_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 @contextmanager
@@ -42,15 +46,27 @@ def selection_of(where: tuple[str, ...], limit: int | None = None) -> Selection:
 
 def print_json(value: Any) -> None:
     """One JSON document on stdout; non-ASCII stays readable."""
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    _write(msgspec.json.format(msgspec.json.encode(value), indent=2))
     sys.stdout.buffer.flush()
 
 
 def print_line(value: Any) -> None:
     """One compact JSON line on stdout."""
-    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
+    _write(msgspec.json.encode(value))
+
+
+def _write(document: bytes) -> None:
+    if sys.stdout.isatty():
+        # JSON leaves DEL and the C1 controls as they are; a terminal would obey them.
+        document = _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", document.decode()).encode()
+    sys.stdout.buffer.write(document + b"\n")
 
 
 def say(text: str) -> None:
-    """A line of narration on stderr."""
-    click.echo(text, err=True)
+    """A line of narration on stderr; control characters in it are shown, not obeyed."""
+    click.echo(inert(text), err=True)
+
+
+def show(text: str = "") -> None:
+    """A line of a report on stdout; control characters in it are shown, not obeyed."""
+    click.echo(inert(text))

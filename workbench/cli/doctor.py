@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.cli.common import database_argument, json_option, print_json, project_at, show
 
 
 @click.command()
@@ -23,6 +23,6 @@ def command(database: str, as_json: bool) -> None:
         print_json({"ok": healthy, "findings": findings})
     else:
         for finding in findings:
-            click.echo(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
+            show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
     if not healthy:
         sys.exit(1)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from workbench.cli.common import database_argument, json_option, print_json, project_at, say, selection_of, where_option
+from workbench.model.verdict import GoldChoice
 from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, export
 
 
@@ -17,6 +18,13 @@ from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, e
 @click.option("--table", type=click.Choice(TABLES), default="items", show_default=True, help="What to write.")
 @click.option("--dataset", help="Only this data set.")
 @where_option
+@click.option(
+    "--gold",
+    type=click.Choice(("final", "people", "imported")),
+    default="final",
+    show_default=True,
+    help="Whose labels; imported gives back the file's own labels and types.",
+)
 @click.option("--names", is_flag=True, help="Write annotators' names instead of pseudonyms.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
@@ -27,14 +35,16 @@ def command(
     table: Table,
     dataset: str | None,
     where: tuple[str, ...],
+    gold: GoldChoice,
     names: bool,
     force: bool,
     as_json: bool,
 ) -> None:
     """Write items, labels or verdicts to a file; compressed when its name ends in .gz.
 
-    verifybench is the released schema, byte for byte; verifybench-fixed has the two type fields the right way
-    round. csv, parquet and jsonl hold everything, the final label as gold_correct. CSV cells are data: a
+    verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
+    are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
+    parquet and jsonl hold everything. CSV cells are data: a
     spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
     with project_at(database) as project:
@@ -45,11 +55,12 @@ def command(
             table=table,
             dataset=dataset,
             selection=selection_of(where),
+            gold=gold,
             names=names,
             force=force,
         )
     if report.without_gold:
-        say(f"{report.without_gold} items have no final label: their gold_correct is empty.")
+        say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
     if as_json:
         print_json({"written": report.written, "file": str(file), "format": format_, "table": table})
     else:

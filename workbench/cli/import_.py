@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from workbench.cli.common import database_argument, json_option, print_json, project_at, say
+from workbench.model.item import QuarantinedRow
 from workbench.services.importing import (
     DEFAULT_MAX_LINE,
     FORMATS,
@@ -109,8 +110,13 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     for code, number in report.reasons.items():
         click.echo(f"  {code}: {number}")
     for file in report.files or []:
-        click.echo(f"  {file.file}: {file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined")
-    place = plans[0].path if len(plans) == 1 else None
-    for name, rows in [(place, report.quarantine)] if place else [(f.file, f.quarantine) for f in report.files or []]:
-        for row in rows:
-            say(f"{name}:{row.line}:{row.field or 'row'}: {row.message}")
+        counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
+        click.echo(f"  {file.file}: {counts}")
+        _say_refused(file.file, file.quarantine)
+    if not report.files:
+        _say_refused(str(plans[0].path), report.quarantine)
+
+
+def _say_refused(file: str, rows: list[QuarantinedRow]) -> None:
+    for row in rows:
+        say(f"{file}:{row.line}:{row.field or 'row'}: {row.message}")

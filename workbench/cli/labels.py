@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
 
 
 @click.command()
@@ -29,7 +29,7 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
             from workbench.services.label_export import export_labels
 
             written = export_labels(project, file, history=history, force=force)
-            print_json({"written": written}) if as_json else click.echo(f"{written} lines written to {file}")
+            print_json({"written": written}) if as_json else show(f"{written} lines written to {file}")
             return
         from workbench.services.labels import import_labels
 
@@ -37,7 +37,7 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
     if as_json:
         print_json(report)
     else:
-        click.echo(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
+        show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
     for refusal in report.refusals:
         say(f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}")
     if report.refused:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.cli.common import database_argument, json_option, print_json, project_at, show
 
 
 @click.command()
@@ -19,12 +19,10 @@ def command(database: str, as_json: bool) -> None:
     if as_json:
         print_json(counts)
         return
-    click.echo(f"{counts.items} items, {counts.questions} questions, {counts.runs} runs")
+    show(f"{counts.items} items, {counts.questions} questions, {counts.runs} runs")
     for state, number in counts.states.items():
-        click.echo(f"  {state:<11}{number:>9}")
+        show(f"  {state:<11}{number:>9}")
     for person in counts.people:
-        click.echo(
-            f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle"
-        )
+        show(f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle")
     if counts.quarantined:
-        click.echo(f"  {counts.quarantined} rows in quarantine")
+        show(f"  {counts.quarantined} rows in quarantine")

@@ -85,7 +85,8 @@ def _follow(project: Project, info: RunInfo, database: str) -> RunInfo:
     try:
         return wait(project, info.run, _draw if terminal else None)
     except KeyboardInterrupt:
-        say(f"\nRun {info.run} goes on in the background.")
+        click.echo(err=True)
+        say(f"Run {info.run} goes on in the background.")
         say(f"  Watch it: workbench runs {database}   Cancel it: workbench runs {database} cancel {info.run}")
         sys.exit(130)
     finally:

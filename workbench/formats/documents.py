@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -89,7 +90,7 @@ def _json(stream: Stream, path: Path) -> Iterator[Row]:
     try:
         while block := stream.read(1 << 20):
             parts.append(block)
-    except (EOFError, OSError) as error:
+    except (EOFError, zlib.error) as error:
         raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
     for number, element in enumerate(_elements(b"".join(parts), path), 1):
         raw = bytes(element)
@@ -216,7 +217,8 @@ def _parquet(path: Path) -> Iterator[Row]:
                     document = _object(row)
                     yield Document(number, document, document[:KEPT_RAW])
     except (pa.ArrowException, OSError) as error:
-        raise FormatError(f"{path}: not a readable Parquet file: {error}.", "Write it again.") from error
+        reason = str(error).rstrip(".")
+        raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error
 
 
 def _object(row: dict[str, Any]) -> bytes:

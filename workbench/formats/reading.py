@@ -22,7 +22,6 @@ SAMPLE_ROWS = 1_000
 """Rows at the beginning of a file that decide which column holds what."""
 
 _SAMPLE_BYTES = 64 << 20
-_text_or_none = msgspec.json.Decoder(str | None)
 
 
 class FilePlan(Struct, frozen=True, kw_only=True):
@@ -122,6 +121,6 @@ def _type_pairs(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str]
 
 def _short_text(cells: dict[str, msgspec.Raw], column: str) -> str | None:
     try:
-        return _text_or_none.decode(cells[column])
+        return msgspec.json.decode(cells[column], type=str)
     except (KeyError, ValueError, msgspec.MsgspecError):
         return None

@@ -32,8 +32,8 @@ _GOLD: dict[bool | int | str | None, bool | None] = {
     False: False,
     None: None,
     "": None,
-    **{word: True for word in ("true", "True", "TRUE", "1", "correct")},
-    **{word: False for word in ("false", "False", "FALSE", "0", "incorrect")},
+    **dict.fromkeys(("true", "True", "TRUE", "1", "correct"), True),
+    **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
 }
 
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -193,9 +193,7 @@ def _typed_decoder(
     # A field without a column must not meet a key of its own name.
     names = {field: columns.get(field, f"no column for {field}") for field in FIELDS}
     try:
-        return msgspec.json.Decoder(
-            msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False)  # type: ignore[arg-type]
-        )
+        return msgspec.json.Decoder(msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False))
     except ValueError as error:
         raise FormatError(f"{place}: a column's name can't be read: {error}.", "Rename the column.") from None
 

@@ -68,9 +68,8 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
         FormatError: The file can't be read.
     """
     try:
-        with path.open("rb", buffering=0) as file:
-            with closing(_Counted(file, progress)) as counted:
-                yield _decompressed(file, counted), counted.digest
+        with path.open("rb", buffering=0) as file, closing(_Counted(file, progress)) as counted:
+            yield _decompressed(file, counted), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 

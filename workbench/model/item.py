@@ -68,7 +68,8 @@ class StoredItem(Struct, frozen=True, kw_only=True):
     """One item as the database holds it now, for export.
 
     Attributes:
-        gold: The final gold label: adjudicated, else agreed, else imported; None in conflict or excluded.
+        gold: The gold label asked for: as a rule the final one (adjudicated, else agreed, else imported; None in
+            conflict or excluded).
         gold_from: Where ``gold`` comes from.
         imported_gold: The label the file came with.
         type: Answer-type code now in force.

@@ -13,7 +13,7 @@ from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, T
 from workbench.services import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, blind, drafts, events, people, reading
-from workbench.store.reading import OwnEntry
+from workbench.store.reading import OwnEntry as OwnEntry
 
 GUIDELINES = guidelines.TEXT
 """What annotators are asked to do, as Markdown."""
@@ -45,7 +45,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     content_hash: bytes
     asks_type: bool
     types_labelled: bool
-    verdict: str | None = None
+    verdict: LabelVerdict | None = None
     reason: str | None = None
     subtype: str | None = None
     unsure: bool = False
@@ -139,9 +139,9 @@ class AnnotationSession:
             content_hash=text.content_hash,
             asks_type=reading.has_type_slot(self._blind, text.question) or subtype is not None,
             types_labelled=text.types_labelled,
-            verdict=verdict.value if verdict else None,
-            reason=(verdict.reason or None) if verdict else None,
-            subtype=subtype.value if subtype else None,
+            verdict=verdict.verdict if verdict else None,
+            reason=verdict.reason if verdict else None,
+            subtype=subtype.subtype if subtype else None,
             unsure=verdict.unsure if verdict else False,
             note=verdict.note if verdict else reading.own_draft(self._blind, completion),
             flagged=reading.own_flag(self._blind, completion),

@@ -12,7 +12,7 @@ from threading import Event
 import msgspec
 
 from workbench.errors import StoreError, UsageError
-from workbench.final_answer import FinalAnswer, completion_answer, reference_answer
+from workbench.final_answer import HOW, FinalAnswer, completion_answer, reference_answer
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.label import LabelEvent, Task
 from workbench.model.selection import Condition, Selection, parse_condition
@@ -122,6 +122,15 @@ def find(project: Project, key: str) -> list[int]:
     return browsing.with_key(project.database.reader(), key)
 
 
+def read(project: Project, completion: int) -> ItemDetail:
+    """Everything of one item that nobody looks at yet; whoever shows it calls ``reveal``.
+
+    Raises:
+        UsageError: There is no such item.
+    """
+    return browsing.detail(project.database.reader(), completion)
+
+
 def detail(project: Project, completion: int) -> ItemDetail:
     """Everything of one item, for the coordinator; the look is recorded as a reveal.
 
@@ -130,7 +139,7 @@ def detail(project: Project, completion: int) -> ItemDetail:
     Raises:
         UsageError: There is no such item.
     """
-    found = browsing.detail(project.database.reader(), completion)
+    found = read(project, completion)
     reveal(project, completion)
     return found
 
@@ -138,6 +147,11 @@ def detail(project: Project, completion: int) -> ItemDetail:
 def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
     """The final answers of an item's reference and completion."""
     return reference_answer(item.reference, item.subtype), completion_answer(item.completion)
+
+
+def origin(answer: FinalAnswer) -> str:
+    """By which rule a final answer was found, for a person."""
+    return HOW[answer.how]
 
 
 def write_item(project: Project, item: ItemDetail) -> Path:

@@ -22,6 +22,7 @@ from workbench.formats.writing import (
 )
 from workbench.model.item import StoredItem
 from workbench.model.selection import Condition, Selection
+from workbench.model.verdict import GoldChoice
 from workbench.services.project import Project
 from workbench.store import events
 from workbench.store import exporting as store
@@ -64,7 +65,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         written: Rows.
-        without_gold: Items whose final label is open (none imported, in conflict, or excluded).
+        without_gold: Items that have no label of the gold asked for (in conflict, excluded, or nobody's).
     """
 
     written: int
@@ -79,6 +80,7 @@ def export(
     table: Table = "items",
     dataset: str | None = None,
     selection: Selection | None = None,
+    gold: GoldChoice = "final",
     names: bool = False,
     force: bool = False,
 ) -> ExportReport:
@@ -88,6 +90,7 @@ def export(
         table: Labels and verdicts exist as ``csv`` and ``parquet``.
         dataset: Only this data set's items.
         selection: Only these items.
+        gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
         names: Annotators' names; stable pseudonyms otherwise.
         force: Replace an existing file.
 
@@ -99,7 +102,7 @@ def export(
         raise UsageError(f"{table} can't be written as {format}.", "Use --format csv or --format parquet.")
     chosen = _with_dataset(project, selection or Selection(), dataset)
     if table == "items":
-        return _export_items(project, path, format, chosen, force)
+        return _export_items(project, path, format, chosen, gold, force)
     columns = _LABEL_COLUMNS if table == "labels" else _VERDICT_COLUMNS
     rows = _labels(project, chosen, names) if table == "labels" else _verdicts(project, chosen)
     return ExportReport(written=_write_table(path, format, columns, rows, force))
@@ -115,13 +118,13 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 
 
 def _export_items(
-    project: Project, path: Path, format: ExportFormat, selection: Selection, force: bool
+    project: Project, path: Path, format: ExportFormat, selection: Selection, gold: GoldChoice, force: bool
 ) -> ExportReport:
     without_gold = 0
 
     def items() -> Iterator[StoredItem]:
         nonlocal without_gold
-        for item in store.stream_items(project.database.reader(), selection):
+        for item in store.stream_items(project.database.reader(), selection, gold):
             without_gold += item.gold is None
             yield item
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from workbench.runs import launch
 from workbench.services.project import Project
 
 
 def runner_log(project: Project) -> Path:
     """What the background runner writes."""
+    from workbench.runs import launch
+
     return launch.log_path(project.path)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import count
+from pathlib import Path
 
+from workbench.errors import StoreError
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.taxonomy import type_display
+from workbench.render.inert import inert
 
 COLUMNS = (
     "verifier",
@@ -38,6 +42,31 @@ def accuracy_csv(report: AccuracyReport) -> str:
     return buffer.getvalue()
 
 
+def save_accuracy_csv(report: AccuracyReport, database: Path, part: str = "") -> Path:
+    """Write the report beside the database, to a file that was not there before.
+
+    Args:
+        part: What of the data the report covers, for the file's name (``"A"``); empty for all of it.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
+    words = ("accuracy", part, report.by or "", report.protocol, report.gold_choice)
+    stem = f"{database.stem}-{'-'.join(word for word in words if word.isalnum())}"
+    text = accuracy_csv(report)
+    for number in count(1):
+        path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}.csv")
+        try:
+            with path.open("x", encoding="utf-8", newline="") as file:
+                file.write(text)
+        except FileExistsError:
+            continue
+        except (OSError, UnicodeEncodeError) as error:
+            raise StoreError(f"{path}: {error}.", "The table was not written.") from error
+        return path
+    raise AssertionError("there is always a further number")
+
+
 def accuracy_text(report: AccuracyReport) -> str:
     """The report as an aligned table for a terminal, with its protocol and gold named above it."""
     sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
@@ -58,7 +87,7 @@ def _cells(row: AccuracyRow) -> tuple[str, ...]:
     interval = f"[{row.ci[0]:.3f}, {row.ci[1]:.3f}]" if row.ci else "–"
     rates = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage)
     group = "all" if row.group is None else type_display(row.group)
-    return (row.verifier, group, str(row.n), _number(row.accuracy), interval, *map(_number, rates))
+    return (inert(row.verifier), inert(group), str(row.n), _number(row.accuracy), interval, *map(_number, rates))
 
 
 def _number(value: float | None) -> str:

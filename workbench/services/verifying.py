@@ -6,6 +6,7 @@ Nothing here judges an item; that is the background runner's work, in a process 
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -56,6 +57,7 @@ __all__ = [
 EVERYTHING = Selection()
 """All items."""
 
+_NAME = re.compile(r"[\w.+@/-]{1,100}")
 _OBEY_S = 5.0
 _LOOK_S = 0.05
 _STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
@@ -217,6 +219,8 @@ def _resolve(project: Project, kind: str, options: dict[str, str], name: str | N
     named = stored_runs.verifier_named(project.database.reader(), kind)
     if named is not None and named.kind != kind and not options and name is None:
         return named.kind, named.options, named.name
+    if name is not None and not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
     return kind, options, name or kind
 
 

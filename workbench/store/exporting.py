@@ -10,7 +10,7 @@ from workbench.model.item import StoredItem
 from workbench.model.label import Task
 from workbench.model.selection import Selection
 from workbench.model.taxonomy import type_display
-from workbench.model.verdict import Outcome
+from workbench.model.verdict import GoldChoice, Outcome
 from workbench.store.selection import FROM_ITEMS, GOLD, GOLD_FROM, STATE, SUBTYPE, TYPE, compile_selection
 
 
@@ -28,8 +28,14 @@ def dataset_names(connection: sqlite3.Connection) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM datasets ORDER BY name")]
 
 
-def stream_items(connection: sqlite3.Connection, selection: Selection) -> Iterator[StoredItem]:
-    """The chosen items, one at a time, all from one state of the database."""
+def stream_items(
+    connection: sqlite3.Connection, selection: Selection, gold: GoldChoice = "final"
+) -> Iterator[StoredItem]:
+    """The chosen items, one at a time, all from one state of the database.
+
+    Args:
+        gold: Whose labels; ``imported`` means the file's own answer types too.
+    """
     chosen, parameters = _chosen(selection)
     # Only ids are sorted: the limit keeps SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
@@ -42,7 +48,7 @@ def stream_items(connection: sqlite3.Connection, selection: Selection) -> Iterat
         "LEFT JOIN item_states AS i ON i.completion_id = c.id",
         parameters,
     )
-    return (_item(row) for row in rows)
+    return (_item(row, gold) for row in rows)
 
 
 def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> list[LabelledSubject]:
@@ -87,9 +93,14 @@ def _chosen(selection: Selection) -> tuple[str, list[object]]:
     return f"SELECT c.id FROM {FROM_ITEMS} WHERE {where} ORDER BY c.id LIMIT ?", [*parameters, limit]
 
 
-def _item(row: tuple[object, ...]) -> StoredItem:
+def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
     (dataset, question_key, completion_key, question, reference, completion, gold, gold_from, imported_gold) = row[:9]
     model, source, kind, subtype, own_kind, own_subtype, type_text, subtype_text, state, extra, layout = row[9:]
+    if choice == "imported":
+        gold, gold_from = imported_gold, None if imported_gold is None else "imported"
+        kind, subtype = own_kind, own_subtype
+    elif choice == "people" and gold_from == "imported":
+        gold = gold_from = None
     values = {
         "dataset": dataset,
         "question_key": question_key,

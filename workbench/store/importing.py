@@ -153,17 +153,33 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
     Raises:
         StoreError: Another import is running.
     """
-    with closing(open_connection(database.path)) as connection:
-        if _is_empty(connection):
-            _prepare_bulk(connection)
-            _begin(connection, database)
-            if _is_empty(connection):
+    try:
+        with closing(open_connection(database.path)) as connection:
+            if _begin_bulk(connection, database):
                 with _whole(connection):
                     yield ImportSession(database, dataset, connection)
                 return
-            connection.execute("ROLLBACK")
-    discard_dead_imports(database)
-    yield ImportSession(database, dataset, None)
+        discard_dead_imports(database)
+        yield ImportSession(database, dataset, None)
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"{database.path}: {error}.", "The file was not imported. Check the free space, then import it again."
+        ) from error
+
+
+def _begin_bulk(connection: sqlite3.Connection, database: Database) -> bool:
+    """Begin the one transaction of a first import; False when something is stored."""
+    if not _is_empty(connection):
+        return False
+    _prepare_bulk(connection)
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{database.path}: {error}.", "Another process has kept it locked; try again.") from error
+    if _is_empty(connection):
+        return True
+    connection.execute("ROLLBACK")
+    return False
 
 
 def _prepare_bulk(connection: sqlite3.Connection) -> None:
@@ -175,13 +191,6 @@ def _prepare_bulk(connection: sqlite3.Connection) -> None:
     with suppress(sqlite3.OperationalError):
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
-
-
-def _begin(connection: sqlite3.Connection, database: Database) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"{database.path}: {error}.", "Another process has kept it locked; try again.") from error
 
 
 @contextmanager
@@ -198,7 +207,8 @@ def _whole(connection: sqlite3.Connection) -> Iterator[None]:
         connection.execute("ROLLBACK")
         raise
     finally:
-        connection.execute("PRAGMA journal_mode = WAL")
+        with suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
 
 
 def discard_dead_imports(database: Database) -> int:

@@ -60,6 +60,9 @@ class ItemRows:
         self._question_id = _next_id(connection, "questions")
         self._names: dict[str, dict[str, int]] = {"sources": {}, "models": {}}
         self._questions: dict[str, tuple[int, bytes]] = {}
+        # The last row's question: files mostly hold the completions of one question together.
+        self._asked: tuple[str | None, ...] = ()
+        self._asked_id = 0
         # Keys and contents of completions as 64-bit hashes: a fraction of the memory of the texts.
         self._completions: dict[int, int] = {}
         self._earlier: dict[int, int] = {}
@@ -93,14 +96,17 @@ class ItemRows:
 
     def _take(self, item: ItemRecord) -> str | None:
         """None: the item is new; empty: it is stored already; else the code of the contradiction."""
-        question_content = _question_hash(item)
-        question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
-        if question is None:
-            question = self._add_question(item, question_content)
-        elif question[1] != question_content:
-            return "conflict" if question[0] < self.first_question_id else "duplicate_key"
-        question_id = question[0]
-        content = _completion_hash(item)
+        asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
+        if asked != self._asked:
+            content = _hash(asked[1:])
+            question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
+            if question is None:
+                question = self._add_question(item, content)
+            elif question[1] != content:
+                return "conflict" if question[0] < self.first_question_id else "duplicate_key"
+            self._asked, self._asked_id = asked, question[0]
+        question_id = self._asked_id
+        content = _hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short(content)
         known = self._completions.get(short_key)
         if known is not None:
@@ -186,13 +192,7 @@ def _short(content: bytes) -> int:
     return int.from_bytes(content[:8], "big")
 
 
-def _question_hash(item: ItemRecord) -> bytes:
-    content = (item.question, item.reference, item.source, item.type, item.subtype)
-    return blake2b(_encode(content), digest_size=16).digest()
-
-
-def _completion_hash(item: ItemRecord) -> bytes:
-    content = (item.completion, item.gold, item.model, item.extra)
+def _hash(content: tuple[object, ...]) -> bytes:
     return blake2b(_encode(content), digest_size=16).digest()
 
 

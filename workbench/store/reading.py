@@ -7,6 +7,8 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
+from workbench.model.label import LabelVerdict
+
 
 class ItemText(Struct, frozen=True, kw_only=True):
     """What an annotator may see of an item.
@@ -66,10 +68,11 @@ _CURRENT = (
 
 
 class OwnLabel(Struct, frozen=True, kw_only=True):
-    """A person's own label in force: the verdict or subtype, and what stands beside it."""
+    """A person's own label in force: a verdict or a subtype, and what stands beside it."""
 
-    value: str
-    reason: str
+    verdict: LabelVerdict | None
+    subtype: str | None
+    reason: str | None
     note: str
     unsure: bool
 
@@ -77,15 +80,14 @@ class OwnLabel(Struct, frozen=True, kw_only=True):
 def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLabel | None:
     """On a blind connection: the person's own current label of a subject."""
     row = connection.execute(
-        "SELECT CASE task WHEN 'type' THEN subtype ELSE verdict END, coalesce(exclusion_reason, ''), "
-        "coalesce(note, ''), unsure FROM own_events AS e "
+        "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure FROM own_events AS e "
         f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_CURRENT} "
         "ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject),
     ).fetchone()
     if row is None:
         return None
-    return OwnLabel(value=row[0], reason=row[1], note=row[2], unsure=bool(row[3]))
+    return OwnLabel(verdict=row[0], subtype=row[1], reason=row[2], note=row[3], unsure=bool(row[4]))
 
 
 def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:

@@ -1,39 +1,42 @@
-"""Every screen's actions, for what looks at all of them at once."""
+"""Every screen's actions and every widget's keys, for what looks at all of them at once."""
 
 from __future__ import annotations
 
 import pkgutil
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 
 from textual.binding import Binding
 from textual.widget import Widget
 
-from workbench.tui import keymap, screens
+from workbench.tui import keymap, screens, widgets
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
-from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.virtual_table import VirtualTable
 
-WIDGETS: dict[str, type[Widget]] = {"Table": VirtualTable, "Text": Reader}
-"""Widgets that have keys of their own, by the name help gives them."""
+
+def _classes(package: ModuleType) -> Iterator[type]:
+    """The classes that the modules of a package define."""
+    for module in pkgutil.iter_modules(package.__path__):
+        name = f"{package.__name__}.{module.name}"
+        for value in vars(import_module(name)).values():
+            if isinstance(value, type) and value.__module__ == name:
+                yield value
 
 
 def every_screen() -> Iterator[type[WorkbenchScreen]]:
     """All screen classes; importing their modules takes a moment."""
-    for module in pkgutil.iter_modules(screens.__path__):
-        for kind in vars(import_module(f"{screens.__name__}.{module.name}")).values():
-            if isinstance(kind, type) and issubclass(kind, WorkbenchScreen) and kind.__module__.endswith(module.name):
-                yield kind
+    return (found for found in _classes(screens) if issubclass(found, WorkbenchScreen))
 
 
-def widget_bindings(widget: type) -> list[Binding]:
+def widget_bindings(widget: type[Widget]) -> list[Binding]:
     """The keys of a widget that a keymap can move."""
-    declared: list[object] = getattr(widget, "BINDINGS", [])
+    declared: list[object] = widget.__dict__.get("BINDINGS", [])
     return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
 
 
 def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:
     """What is wrong with a keymap; see `workbench.tui.keymap.problems`."""
-    others = {str(binding.id) for widget in WIDGETS.values() for binding in widget_bindings(widget)}
+    kinds = [found for found in (*_classes(widgets), *_classes(screens)) if issubclass(found, Widget)]
+    others = {str(binding.id) for kind in kinds for binding in widget_bindings(kind)}
     return keymap.problems(moved, (kind.ACTIONS for kind in every_screen()), everywhere, others)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("workbench.tui")
 Result = TypeVar("Result")
 
+BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
+"""For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
+
 
 class Done(Message):
     """Slow work has ended well.

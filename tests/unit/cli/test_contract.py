@@ -124,7 +124,7 @@ def test_accuracy(database: Path) -> None:
 
 def test_export_and_backup(database: Path, tmp_path: Path) -> None:
     out = tmp_path / "back.jsonl"
-    assert document("export", database, out, "--format", "verifybench")["written"] == 79
+    assert document("export", database, out, "--format", "verifybench", "--gold", "imported")["written"] == 79
     assert out.read_bytes() == (SAMPLE / "tuples.jsonl").read_bytes()
     assert workbench("export", database, out, "--format", "verifybench").returncode == 1
     assert document("backup", database, tmp_path / "copy.db")["bytes"] > 0

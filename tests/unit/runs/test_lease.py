@@ -109,13 +109,9 @@ def test_a_run_queued_at_the_last_moment_keeps_the_runner(project: Project) -> N
     info = start(project, "exact")
     assert info.state == "queued"
     assert not lease.end_if_idle()
-    pause_directly(project, info.run)
+    assert pause(project, info.run).state == "paused"
     assert lease.end_if_idle()
     assert _no_lease(project)
-
-
-def pause_directly(project: Project, run: int) -> None:
-    assert pause(project, run).state == "paused"
 
 
 def _no_lease(project: Project) -> bool:

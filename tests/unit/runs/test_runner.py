@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ from workbench.model.verdict import Outcome, Verdict
 from workbench.runs import execution, runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.project import Project
+from workbench.services.project import Project, open_project
 from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
 from workbench.store import runs as rows
 from workbench.store import verdicts
@@ -39,8 +39,6 @@ def lease(tmp_path: Path) -> Iterator[Lease]:
 
 @pytest.fixture
 def project(lease: Lease, tmp_path: Path) -> Iterator[Project]:
-    from workbench.services.project import open_project
-
     opened = open_project(tmp_path / "p.db")
     yield opened
     opened.close()
@@ -94,12 +92,11 @@ def test_new_items_extend_the_same_run(project: Project, lease: Lease) -> None:
     assert (ended.state, ended.done, len(stored(project, first.run))) == ("complete", 34, 34)
 
 
-def _after_new_lease(project: Project, act: object) -> RunInfo:
+def _after_new_lease(project: Project, act: Callable[[], RunInfo]) -> RunInfo:
     """Claim the database again (the runner gave it up when idle), act, and work."""
     lease = Lease.acquire(project.database)
     assert lease is not None
-    assert callable(act)
-    info: RunInfo = act()
+    info = act()
     work(project, lease)
     return info
 
@@ -190,9 +187,8 @@ def test_a_stored_verdict_is_never_overwritten(project: Project, lease: Lease) -
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 @pytest.mark.parametrize("kind", ["slow", "slow-apart"])
 def test_a_request_stops_the_run_and_resume_goes_on(
-    project: Project, lease: Lease, kind: str, ask: object, state: str
+    project: Project, lease: Lease, kind: str, ask: Callable[[Project, int], RunInfo], state: str
 ) -> None:
-    assert callable(ask)
     info = start(project, kind, workers=2)
     with project.database.write() as connection:
         rows.take_next(connection)

@@ -172,7 +172,9 @@ def test_a_verifier_that_cannot_start_is_an_error_not_a_loop() -> None:
 def test_the_end_of_the_server_is_an_error_not_a_loop() -> None:
     with _pool() as pool:
         _until_free(pool)
-        os.kill(pool.pids[0], signal.SIGKILL)
+        server, *workers = pool.pids
+        os.kill(server, signal.SIGKILL)
+        _wait_until_gone(workers)
         with pytest.raises(VerifierError, match="has ended"):
             _run(pool, ["tame", "tame"])
 

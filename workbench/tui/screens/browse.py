@@ -16,15 +16,17 @@ from workbench.model.browse import BrowseQuery
 from workbench.model.selection import Condition
 from workbench.services import browsing
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
+from workbench.tui.widgets import table_messages
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import Sort
 from workbench.tui.widgets.condition_suggester import ConditionSuggester
 from workbench.tui.widgets.item_source import ItemSource
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import Sort, VirtualTable
+from workbench.tui.widgets.virtual_table import VirtualTable
 
 if TYPE_CHECKING:
     from workbench.render.document import RenderedText
@@ -43,7 +45,7 @@ class BrowseScreen(WorkbenchScreen):
 
     CSS_PATH = "browse.tcss"
     TITLE_TEXT = "Browse"
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
+    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
         Action("browse.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
@@ -71,7 +73,7 @@ class BrowseScreen(WorkbenchScreen):
             yield VirtualTable()
             yield Reader(title="Details", id="browse-details")
         yield PromptBar()
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Begin to read."""
@@ -94,16 +96,16 @@ class BrowseScreen(WorkbenchScreen):
     # -- the query ---------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Ask for the items of the query; an older query that is still being read ends."""
+        """Ask for the items of the query."""
         project, query = self.project, self._query
         self.in_background(lambda: ItemSource(browsing.ItemTable(project, query)), self._show, group="browse-open")
-        if self._source is not None:
-            self._source.items.cancel()
 
     def _show(self, source: ItemSource) -> None:
-        self._source, self._hidden = source, False
+        older, self._source, self._hidden = self._source, source, False
         sort = Sort(source.items.query.sort, source.items.query.descending) if source.items.query.sort else None
         self.query_one(VirtualTable).set_source(source, sort=sort)
+        if older is not None:
+            older.items.cancel()  # after its readers have been: it ends without a word
         self._tell()
 
     def _change(self, **changes: object) -> None:
@@ -186,15 +188,9 @@ class BrowseScreen(WorkbenchScreen):
             self.query_one(PromptBar).complain(f"No item has the id {key!r}.")
             return
         self._close_prompt()
-        table = self.query_one(VirtualTable)
-        here = set(ids) if len(ids) > 1 and self._source is not None and self._source.ordered is not None else ()
-        shown = next((item for item in self._ordered() if item in here), ids[0]) if here else ids[0]
-        table.jump_to_id(shown)
+        self.query_one(VirtualTable).jump_to_id(ids[0])
         if len(ids) > 1:
             self.notify(f"{len(ids)} items have the id {key!r}; this is the first.", markup=False)
-
-    def _ordered(self) -> list[int]:
-        return [] if self._source is None or self._source.ordered is None else list(self._source.ordered)
 
     def _close_prompt(self) -> None:
         self.query_one(PromptBar).close()
@@ -225,7 +221,7 @@ class BrowseScreen(WorkbenchScreen):
         self._change(descending=not self._query.descending)
 
     @on(VirtualTable.SortRequested)
-    def _header_clicked(self, event: VirtualTable.SortRequested) -> None:
+    def _header_clicked(self, event: table_messages.SortRequested) -> None:
         self._sort_by(event.column)
 
     def _sort_by(self, column: str | None) -> None:
@@ -237,7 +233,7 @@ class BrowseScreen(WorkbenchScreen):
     # -- rows --------------------------------------------------------------------------------------
 
     @on(VirtualTable.RowSelected)
-    def _open(self, event: VirtualTable.RowSelected) -> None:
+    def _open(self, event: table_messages.RowSelected) -> None:
         from workbench.tui.screens.item import ItemScreen
 
         ordered = self._source.ordered if self._source is not None else None
@@ -254,7 +250,7 @@ class BrowseScreen(WorkbenchScreen):
         self._tell()
 
     @on(VirtualTable.Failed)
-    def _failed(self, event: VirtualTable.Failed) -> None:
+    def _failed(self, event: table_messages.Failed) -> None:
         self.trouble(event.error)
 
     def _tell(self) -> None:
@@ -268,7 +264,7 @@ class BrowseScreen(WorkbenchScreen):
         if not table.ready:
             parts.append("reading …")
         elif self._hidden and table.cursor is None:
-            parts.append("the selected item is not among these")
+            parts.append("selection filtered out")
         self.query_one(TitleBar).say(printable("  ·  ".join(parts)))
 
     # -- details -----------------------------------------------------------------------------------

@@ -10,12 +10,17 @@ from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from workbench.tui.actions import Action, bindings
+from workbench.tui.registry import widget_bindings
 from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.virtual_table import VirtualTable
 
 _KEYS_WIDTH = 14
+_WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a text": Reader}
 
 
 class HelpLine(NamedTuple):
@@ -65,14 +70,12 @@ class HelpScreen(ModalScreen[None]):
 
     def groups(self) -> Iterator[tuple[str, list[HelpLine]]]:
         """Titles and lines, with the keymap in force."""
-        from workbench.tui.registry import WIDGETS, widget_bindings
-
         own = [self._line(action.id, action.keys, action.help) for action in self.below.own_actions()]
         if own:
             yield "This screen", own
         everywhere = self.below.workbench.EVERYWHERE
         yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
-        for title, widget in WIDGETS.items():
+        for title, widget in _WIDGETS.items():
             if self.below.query(widget):
                 declared = widget_bindings(widget)
                 yield title, [self._line(item.id or "", item.key, item.description) for item in declared]

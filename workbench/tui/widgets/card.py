@@ -13,9 +13,10 @@ from textual.widgets import Input, Static
 
 from workbench.render.document import RenderedText
 from workbench.services.cards import HOW, QUIRKS
-from workbench.tui.widgets.card_texts import CardTexts, Part
+from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.reader_messages import SearchChanged
 
 WIDE = 100
 """Terminal columns from which the question stands beside the completion."""
@@ -42,7 +43,13 @@ class FinalAnswerCard(Container):
     FinalAnswerCard Reader { border-top: solid $primary-muted; border-title-color: $text-muted; }
     FinalAnswerCard Reader:focus { border-top: solid $primary; border-title-color: $foreground; }
     FinalAnswerCard #card-question { height: 6; }
-    FinalAnswerCard #card-answers { height: auto; layout: vertical; border-top: solid $primary-muted; padding: 0 1; }
+    FinalAnswerCard #card-answers {
+        height: auto;
+        padding: 0 1;
+        background: $surface;
+        border-top: solid $primary-muted;
+        border-title-color: $text-muted;
+    }
     FinalAnswerCard .answer { height: auto; max-height: 5; }
     FinalAnswerCard #card-quirks { height: auto; color: $text-warning; display: none; }
     FinalAnswerCard #card-quirks.odd { display: block; }
@@ -174,7 +181,7 @@ class FinalAnswerCard(Container):
         self.full.set_title(title)
         self.full.show(document)
         if self.opened in ("reference", "completion"):
-            self.call_after_refresh(self.full.jump, "answer")
+            self.full.call_after_refresh(self.full.jump, "answer")
 
     def _full_document(self) -> tuple[RenderedText | None, str]:
         if self.opened == "guidelines":
@@ -204,7 +211,7 @@ class FinalAnswerCard(Container):
         """Open the completion and go to its next box."""
         if self.opened not in ("reference", "completion"):
             self.open("completion")
-            self.call_after_refresh(self._jump_boxed)
+            self.full.call_after_refresh(self._jump_boxed)
         else:
             self._jump_boxed()
 
@@ -251,7 +258,7 @@ class FinalAnswerCard(Container):
         self.full.find_next()
 
     @on(Reader.SearchChanged, "#card-full")
-    def _search_changed(self, event: Reader.SearchChanged) -> None:
+    def _search_changed(self, event: SearchChanged) -> None:
         event.stop()
         box = self.query_one("#card-find", Input)
         box.border_subtitle = f"{event.number} of {event.total}"

@@ -26,8 +26,9 @@ Line = tuple[Span, ...]
 def _gold(item: ItemDetail) -> Iterator[Line]:
     origin = f" ({item.gold_from})" if item.gold_from else ""
     imported = f"   imported: {item.imported_gold}" if item.gold_from != "imported" else ""
-    yield (Span("Gold  ", "heading"), _word(item.gold), Span(f"{origin}{imported}"))
-    yield (Span("State ", "heading"), Span(item.state), Span(f" ({_reason(item.reason)})" if item.reason else ""))
+    yield (Span("Gold", "heading"), Span("  "), _word(item.gold), Span(f"{origin}{imported}"))
+    if item.reason:
+        yield (Span(f"{item.state}: {_reason(item.reason)}"),)
 
 
 def _labels(item: ItemDetail) -> Iterator[Line]:

@@ -10,8 +10,7 @@ from workbench.render.text import render
 from workbench.services.browsing import final_answers
 from workbench.tui.widgets.evidence import evidence
 
-_CHARACTERS = 1_500
-_TAIL = 700
+_CHARACTERS, _TAIL = 500, 400
 _QUESTION_LINES, _REFERENCE_LINES = 12, 8
 
 

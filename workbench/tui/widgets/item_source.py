@@ -34,9 +34,9 @@ _BEFORE = (
     Column("gold", "gold", min_width=11, ideal_width=11),
 )
 _AFTER = (
+    Column("question_id", "question", min_width=24, ideal_width=48),
     Column("model", "model", min_width=10, ideal_width=24),
     Column("source", "source", min_width=10, ideal_width=20),
-    Column("question_id", "question", min_width=24, ideal_width=60),
 )
 
 
@@ -84,9 +84,9 @@ class ItemSource:
                 _marked(row.state, _STATE_MARKS),
                 _marked(row.gold, OUTCOME_MARKS),
                 *verdicts,
+                Cell(row.question, "dim"),
                 Cell(row.model),
                 Cell(row.source),
-                Cell(row.question, "dim"),
             ),
         )
 

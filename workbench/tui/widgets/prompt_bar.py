@@ -66,9 +66,7 @@ class PromptBar(Vertical):
             yield CompletingInput(select_on_focus=False, compact=True)
         yield Static(markup=False, classes="trouble")
 
-    def ask(
-        self, what: str, title: str, text: str = "", *, hint: str = "", suggester: Suggester | None = None
-    ) -> None:
+    def ask(self, what: str, title: str, text: str = "", *, hint: str = "", suggester: Suggester | None = None) -> None:
         """Show the line and take the focus.
 
         Args:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from workbench.model.taxonomy import SUBTYPES, TYPES, type_display
+from workbench.model.taxonomy import SUBTYPES, TYPES
 
 _ROWS = (("A", "B"), ("C", "D"))
 
@@ -29,7 +29,7 @@ class TypePicker(ModalScreen[str | None]):
         background: $surface;
         padding: 0 1;
     }
-    TypePicker #type-table { height: auto; }
+    TypePicker #type-table { height: auto; link-style: none; link-color: $foreground; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(f"{letter.lower()},{letter}", f"letter('{letter}')", show=False) for letter in TYPES),
@@ -82,18 +82,14 @@ class TypePicker(ModalScreen[str | None]):
     def _group(self, letter: str) -> list[tuple[str, int]]:
         """Lines of one type as markup, with the cells each takes."""
         chosen = letter == self._letter
-        head = f"{'▶' if chosen else ' '} {letter} {TYPES[letter]}"
-        style = "bold reverse" if chosen else "bold"
-        lines = [(f"[@click=screen.letter('{letter}')][{style}]{head}[/][/]", len(head))]
+        mark = "▶" if chosen else " "
+        head = f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"
+        lines = [(head, len(TYPES[letter]) + 4)]
         for code, name in SUBTYPES.items():
             if code.startswith(letter):
                 mark = "●" if code == self._current else " "
-                text = f"  {mark} {code[1:]} {name}"
-                dim = "$text-muted" if self._letter and not chosen else "$foreground"
-                lines.append((f"[@click=screen.pick('{code}')][{dim}]{text}[/][/]", len(text)))
+                style = "$text-muted" if self._letter and not chosen else "$foreground"
+                key = f"[bold $text-accent]{code[1:]}[/]" if chosen or not self._letter else code[1:]
+                text = f"[@click=screen.pick('{code}')][{style}]  {mark} {key} {name}[/][/]"
+                lines.append((text, len(name) + 6))
         return lines
-
-
-def type_words(code: str | None) -> str:
-    """A subtype as a status line shows it."""
-    return type_display(code) if code else ""

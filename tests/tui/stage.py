@@ -1,0 +1,86 @@
+"""What the tests of the screens share: the app on a small project, and stored runs without a runner."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.project import Project
+from workbench.services.settings import Settings
+from workbench.store import runs, verdicts
+from workbench.tui.app import WorkbenchApp
+
+SIZES = [(80, 24), (120, 40)]
+HOSTILE = ["[bold]x[/]", "[/]", "\x1b[31m", "[red", "$text-error"]
+"""Names that would be markup, terminal control or style if they were not data."""
+
+
+@asynccontextmanager
+async def opened(
+    project: Project,
+    *,
+    size: tuple[int, int] = (80, 24),
+    annotator: str | None = None,
+    settings: Settings | None = None,
+) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
+    """The app, with Home's first counts there."""
+    app = WorkbenchApp(project, annotator, settings)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        await settle(pilot)
+        yield app, pilot
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Wait until background work has ended and its results are shown."""
+    for _ in range(3):
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys, each when the one before has had its effect."""
+    for key in keys:
+        await pilot.press(key)
+        await settle(pilot)
+
+
+def text_of(app: App[None], selector: str) -> str:
+    """What a static text on the present screen says."""
+    return str(app.screen.query_one(selector, Static).content)
+
+
+def notices(app: App[None]) -> list[str]:
+    """Titles and texts of the notices given so far."""
+    return [f"{notice.title} {notice.message}".strip() for notice in app._notifications]
+
+
+def add_run(
+    project: Project,
+    name: str,
+    outcomes: Mapping[int, Outcome],
+    *,
+    complete: bool = True,
+    items: int | None = None,
+    reasons: Sequence[str] = ("rule",),
+) -> int:
+    """A run with these verdicts by row id of the item; one that is not complete is paused."""
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(connection, name=name, kind="exact", options={}, config={}, config_hash=name)
+        run = runs.add(connection, verifier, "1")
+        runs.queue(connection, run, Selection(), items or len(outcomes), 1)
+        results = [
+            (item, Verdict(outcome=outcome, reason=reasons[place % len(reasons)], ms=1.0))
+            for place, (item, outcome) in enumerate(outcomes.items())
+        ]
+        verdicts.put(connection, run, results)
+        if complete:
+            runs.complete(connection, run, len(outcomes))
+        else:
+            runs.settle(connection, run, "paused")
+    return run

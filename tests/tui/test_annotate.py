@@ -1,0 +1,525 @@
+"""Annotate: what keys store, that no key reaches another item, and that nothing of others is on the screen."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from tests.helpers import make_project
+from workbench.services import people
+from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.desk import Desk
+from workbench.tui.screens.annotate import AnnotateScreen
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.type_picker import TypePicker
+
+MARK = "ZQXMARK"
+ITEMS = 6
+
+
+def make(folder: Path, types: str = "trusted", **fields: Any) -> Project:
+    """Six items of six questions for amira and ben; everything but the texts carries a mark."""
+    rows = [
+        {
+            "question_id": f"q{number}",
+            "completion_id": f"{MARK}-c{number}",
+            "question": f"What is {number} plus {number}? [b]Say it.[/b]",
+            "reference": rf"It is so, and \boxed{{{2 * number}}} is it.",
+            "completion": f"{'Let us see. ' * 80}\n\nFirst \\boxed{{1}}.\n\nThe answer is \\boxed{{{number}}}.",
+            "types": types,
+            "gold": True,
+            "model": f"{MARK}-model",
+            "source": f"{MARK}-source",
+            "domain": f"{MARK}-domain",
+            "subtype": "A1",
+            "dataset": f"{MARK}-data",
+            **fields,
+        }
+        for number in range(ITEMS)
+    ]
+    project = make_project(folder, rows)
+    people.assign(project, ["amira", "ben"], per_item=2)
+    return project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Iterator[Project]:
+    made = make(tmp_path, "labelled")
+    yield made
+    made.close()
+
+
+def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
+    return project.database.reader().execute(sql, parameters).fetchall()
+
+
+def labels(project: Project, task: str = "correctness") -> list[Any]:
+    """(subject, value) of all label events in order."""
+    column = "verdict" if task == "correctness" else "subtype"
+    return rows(
+        project, f"SELECT subject, {column} FROM label_events WHERE kind = 'label' AND task = ? ORDER BY id", task
+    )
+
+
+class Desktop:
+    """The app on Annotate, and a hand on its keyboard."""
+
+    def __init__(self, app: WorkbenchApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def screen(self) -> AnnotateScreen:
+        found = [screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)]
+        return found[-1]
+
+    @property
+    def completion(self) -> int:
+        current = self.screen._current
+        assert current is not None
+        return current.item.completion
+
+    async def settle(self) -> None:
+        """Wait until nothing is being stored, fetched or drawn."""
+        for _ in range(4):
+            await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            await self.pilot.press(key)
+            await self.settle()
+
+    def text(self) -> str:
+        """All that is on the terminal, popups included."""
+        return "\n".join(
+            "".join(segment.text for segment in line) for line in self.app.screen._compositor.render_strips()
+        )
+
+    def line(self) -> str:
+        return str(self.screen.query_one("#annotate-own", Static).content)
+
+    def title(self) -> str:
+        return self.screen.query_one(TitleBar).remark
+
+
+Open = Callable[..., Any]
+
+
+@asynccontextmanager
+async def desk(
+    project: Project, person: str | None = "amira", size: tuple[int, int] = (80, 24), *arguments: object
+) -> AsyncIterator[Desktop]:
+    app = WorkbenchApp(project, person)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        app.open_screen("annotate", *arguments)
+        opened = Desktop(app, pilot)
+        await opened.settle()
+        yield opened
+
+
+async def test_one_key_labels_and_brings_the_next_item(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("1")
+        second = it.completion
+        await it.press("0")
+        assert labels(project) == [(first, "correct"), (second, "incorrect")]
+        assert it.completion not in (first, second)
+        assert "saved ✓" in it.title()
+        assert "2 done · 4 left" in it.title()
+
+
+async def test_a_label_stores_how_it_was_given(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("w", "v", "escape", "1")
+    ((view, open_ms, focused_ms, guideline, unblinded),) = rows(
+        project, "SELECT view, open_ms, focused_ms, guideline, unblinded FROM label_events"
+    )
+    assert view == "card+completion rendered+raw"
+    assert 0 <= focused_ms <= open_ms
+    assert (guideline, unblinded) == ("1", 0)
+
+
+async def test_many_fast_keys_label_each_item_once(project: Project) -> None:
+    async with desk(project) as it:
+        for _ in range(40):
+            for _ in range(5):
+                it.app.post_message(events.Key("1", "1"))
+            await it.pilot.pause()
+            if it.screen.has_class("empty"):
+                break
+        await it.settle()
+    found = labels(project)
+    assert sorted(subject for subject, _ in found) == list(range(1, ITEMS + 1))
+    assert rows(project, "SELECT count(*) FROM skips") == [(0,)]
+
+
+async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Desk.submit
+
+    def slowly(self: Desk, *arguments: Any) -> list[str]:
+        time.sleep(0.2)
+        return plain(self, *arguments)
+
+    monkeypatch.setattr(Desk, "submit", slowly)
+    async with desk(project) as it:
+        first = it.completion
+        for key in ("1", "0", "0", "s", "z", "f", "left_square_bracket"):
+            await it.pilot.press(key)
+        assert "saved" not in it.title()
+        await it.settle()
+        assert it.completion != first
+    assert labels(project) == [(first, "correct")]
+    assert rows(project, "SELECT count(*) FROM label_events") == [(1,)]
+    assert rows(project, "SELECT count(*) FROM skips") == [(0,)]
+
+
+async def test_a_required_type_is_asked_for_after_the_verdict(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        await it.pilot.press("1")
+        assert isinstance(it.app.screen, TypePicker)
+        await it.press("a", "8")
+        assert it.completion != first
+        assert labels(typed) == [(first, "correct")]
+        assert labels(typed, "type") == [(first, "A8")]
+        assert rows(typed, "SELECT count(*) FROM assignments WHERE state = 'done'") == [(2,)]
+
+
+async def test_keys_typed_in_one_go_are_all_heard(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        for key in "1b5":
+            it.app.post_message(events.Key(key, key))
+        await it.settle()
+        second = it.completion
+        for key in "td20":
+            it.app.post_message(events.Key(key, key))
+        await it.settle()
+        assert it.completion not in (first, second)
+    assert labels(typed) == [(first, "correct"), (second, "incorrect")]
+    assert labels(typed, "type") == [(first, "B5"), (second, "D2")]
+
+
+async def test_the_type_can_come_first_and_can_be_changed(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        await it.press("t", "a", "1", "t", "b", "3")
+        assert it.completion == first
+        await it.press("1")
+        assert it.completion != first
+        assert labels(typed, "type") == [(first, "A1"), (first, "B3")]
+
+
+async def test_a_type_put_off_is_asked_for_again(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        await it.press("1", "escape")
+        assert it.completion == first
+        assert "type missing" in it.line()
+    async with desk(typed) as it:
+        assert it.completion == first
+        assert isinstance(it.app.screen, TypePicker)
+        await it.press("c", "1")
+        assert it.completion != first
+
+
+async def test_unknown_numbers_and_escape_choose_no_type(typed: Project) -> None:
+    async with desk(typed) as it:
+        await it.press("t", "7", "c", "3", "backspace", "escape")
+        assert labels(typed, "type") == []
+
+
+async def test_a_type_can_be_picked_by_mouse(typed: Project) -> None:
+    async with desk(typed) as it:
+        await it.press("t")
+        await it.pilot.click("#type-table", offset=(8, 1))
+        await it.settle()
+        assert [subtype for _, subtype in labels(typed, "type")] == ["A1"]
+
+
+async def test_unsuitable_asks_why(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("x", "escape")
+        assert labels(project) == []
+        await it.press("x", "3")
+        assert rows(project, "SELECT subject, verdict, exclusion_reason FROM label_events") == [
+            (first, "unsuitable", "bad_reference")
+        ]
+
+
+async def test_another_reason_needs_a_note(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("x", "6", "escape")
+        assert labels(project) == []
+        await it.press("x", "6", *"odd", "enter")
+        assert rows(project, "SELECT exclusion_reason, note FROM label_events") == [("other", "odd")]
+
+
+async def test_unsure_and_note_go_with_the_label(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("u", "c", *"[b]x", "enter")
+        assert "? unsure" in it.line()
+        assert "[b]x" in it.line()
+        await it.press("0")
+        assert rows(project, "SELECT unsure, note FROM label_events") == [(1, "[b]x")]
+        assert "unsure" not in it.line()
+
+
+async def test_a_note_is_kept_as_a_draft(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("c", *"half", "escape")
+        assert rows(project, "SELECT completion_id, note FROM drafts") == [(first, "half")]
+    async with desk(project) as it:
+        assert it.completion == first
+        assert "half" in it.line()
+        await it.press("1")
+    assert rows(project, "SELECT note FROM label_events") == [("half",)]
+    assert rows(project, "SELECT count(*) FROM drafts") == [(0,)]
+
+
+async def test_flags_are_stored_and_taken_off(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("f")
+        assert "flagged" in it.line()
+        await it.press("f")
+        assert "flagged" not in it.line()
+    assert rows(project, "SELECT kind, flagged FROM label_events") == [("flag", 1), ("flag", 0)]
+
+
+async def test_undo_brings_the_item_back_and_the_one_at_hand_after_it(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("1")
+        second = it.completion
+        await it.press("z")
+        assert it.completion == first
+        assert "not labelled" in it.line()
+        assert rows(project, "SELECT state FROM task_states") == [("unlabelled",)]
+        await it.press("0")
+        assert it.completion == second
+        await it.press("1")
+        assert labels(project)[-2:] == [(first, "incorrect"), (second, "correct")]
+
+
+async def test_undo_works_after_a_restart_until_nothing_is_left(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1", "1")
+    async with desk(project) as it:
+        await it.press("z", "z", "z")
+        assert rows(project, "SELECT DISTINCT state FROM task_states") == [("unlabelled",)]
+        assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(2,)]
+
+
+async def test_skip_gives_the_item_back(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("s")
+        assert it.completion != first
+        seen = []
+        while not it.screen.has_class("empty"):
+            seen.append(it.completion)
+            await it.press("1")
+        assert seen[-1] == first
+        assert len(seen) == ITEMS
+
+
+async def test_brackets_walk_through_own_labels_and_an_edit_supersedes(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("1")
+        second = it.completion
+        await it.press("1")
+        third = it.completion
+        await it.press("left_square_bracket")
+        assert (it.completion, "✓ correct" in it.line()) == (second, True)
+        await it.press("left_square_bracket", "left_square_bracket")
+        assert it.completion == first
+        await it.press("right_square_bracket")
+        assert it.completion == second
+        await it.press("0")
+        assert it.completion == third
+        assert labels(project)[-1] == (second, "incorrect")
+        assert rows(project, "SELECT count(*) FROM label_events WHERE supersedes IS NOT NULL") == [(1,)]
+        await it.press("right_square_bracket")
+        assert it.completion == third
+
+
+async def test_without_auto_advance_the_item_stays_until_it_is_left(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("A", "1")
+        assert it.completion == first
+        await it.press("u", "right_square_bracket")
+        assert it.completion != first
+        assert rows(project, "SELECT unsure FROM label_events ORDER BY id") == [(0,), (1,)]
+
+
+async def test_a_full_quota_leaves_the_item_and_stores_nothing(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        with project.database.write() as connection:
+            connection.execute("DELETE FROM assignments WHERE subject = ?", (first,))
+        await it.press("1")
+        assert it.completion != first
+        assert "not saved" in it.title()
+    assert labels(project) == []
+
+
+async def test_leaving_gives_back_what_was_claimed(project: Project) -> None:
+    async with desk(project) as it:
+        assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state = 'leased'") == [
+            (2,)
+        ]
+        await it.press("escape")
+        assert rows(project, "SELECT DISTINCT state FROM assignments") == [("open",)]
+    async with desk(project) as it:
+        await it.press("1")
+    assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state <> 'open'") == [(1,)]
+
+
+async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
+    people.add_annotators(project, ["zoe"])
+    async with desk(project, "zoe") as it:
+        assert "Nothing is left for zoe" in it.text()
+        assert "workbench assign p.db --annotators zoe" in it.text()
+        await it.press("1", "s", "z", "t", "left_square_bracket")
+        people.assign(project, ["zoe", "amira"], per_item=3)
+        it.screen._look_again()
+        await it.settle()
+        await it.press("1")
+        assert len(labels(project)) == 1
+
+
+async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
+    async with desk(project, None) as it:
+        await it.press("2")
+        assert it.title().startswith("ben")
+        await it.press("1", "escape")
+        it.app.open_screen("annotate")
+        await it.settle()
+        assert it.title().startswith("ben")
+    assert rows(project, "SELECT name FROM label_events JOIN annotators AS a ON a.id = annotator_id") == [("ben",)]
+
+
+async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    async with desk(project, None) as it:
+        assert "--annotators NAME,OTHER" in it.text()
+    project.close()
+
+
+async def test_whole_texts_open_find_and_close(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("o")
+        full = it.screen.query_one("#card-full", Reader)
+        assert it.screen.card.opened == "question"
+        assert full.has_focus
+        await it.press("w", "slash", *"answer")
+        assert full._hits
+        await it.press("enter", "escape")
+        assert not it.screen.query_one("#card-find", Input).has_class("open")
+        assert it.screen.card.opened == "completion"
+        await it.press("escape")
+        assert it.screen.card.opened == ""
+        await it.press("n")
+        assert it.screen.card.opened == "completion"
+        assert full._jump == ("boxed", 1)
+        await it.press("n")
+        assert full._jump == ("boxed", 2)
+        await it.press("g")
+        assert "Judge the final answer" in it.text()
+        await it.press("1")
+        assert it.screen.card.opened == ""
+    assert rows(project, "SELECT view FROM label_events") == [("card+question+completion rendered",)]
+
+
+async def test_letters_typed_into_the_search_do_not_label(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("slash", "1", "0", "x", "s", "escape")
+        assert labels(project) == []
+
+
+async def test_the_card_shows_both_final_answers_and_how_they_were_found(project: Project) -> None:
+    async with desk(project) as it:
+        text = it.text()
+        number = it.completion - 1
+        assert f"What is {number} plus {number}? [b]Say it.[/b]" in text
+        assert f"⟦{2 * number}⟧" in text
+        assert "last \\boxed" in text
+        assert "several \\boxed" in text
+        assert "last 600 of" in text
+
+
+async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
+    long = "\n".join(f"Line {number} of a long tale that goes on and on without an end" for number in range(40))
+    project = make(tmp_path, reference=long + "\n" + "x" * 300, completion=long + "\n" + "y" * 300)
+    async with desk(project, "amira", (120, 40)) as it:
+        assert it.text().count("no final answer found") == 2
+        assert "Line 39" in it.text()
+        await it.press("1")
+    project.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[int, int]) -> None:
+    ben = AnnotationSession(typed, "ben")
+    while (item := ben.next()) is not None:
+        ben.flag(item, True)
+        ben.submit(item, Answer(verdict="unsuitable", reason="other", subtype=f"{MARK}1", note=f"{MARK}-note"))
+    ben.close()
+    with typed.database.write() as connection:
+        connection.execute(
+            "INSERT INTO verifiers (name, kind, config, config_hash, created_at) VALUES (?1, '', '', '', '')",
+            (f"{MARK}-verifier",),
+        )
+    async with desk(typed, "amira", size) as it:
+        seen = [it.text()]
+        for keys in (
+            "w",
+            "r",
+            "o",
+            "g",
+            "v",
+            "v",
+            "escape",
+            "1",
+            "a1",
+            "f",
+            "x",
+            "3",
+            "z",
+            "c",
+            "[",
+            "A",
+            "question_mark",
+        ):
+            for key in [keys] if len(keys) > 2 else keys:
+                await it.press({"[": "left_square_bracket"}.get(key, key))
+                seen.append(it.text())
+                seen.append(it.title())
+            if keys == "c":
+                await it.press("escape")
+        assert MARK not in "\n".join(seen)
+        assert "Let us see" in "\n".join(seen)

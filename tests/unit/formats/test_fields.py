@@ -1,0 +1,56 @@
+"""Columns are recognised by name; ``--map`` wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.errors import FormatError, UsageError
+from workbench.formats.fields import parse_map, resolve_columns
+
+
+def test_common_names_are_recognised() -> None:
+    found = resolve_columns(["Prompt", "gold answer", "response", "label", "x"], {}, released=False, place="f")
+    assert found == {
+        "question": "Prompt",
+        "reference": "gold answer",
+        "completion": "response",
+        "gold": "label",
+    }
+
+
+def test_map_wins_over_a_recognised_name() -> None:
+    found = resolve_columns(
+        ["prompt", "question", "answer", "output"], {"question": "prompt"}, released=False, place="f"
+    )
+    assert found["question"] == "prompt"
+
+
+def test_released_names_may_be_used_for_our_fields() -> None:
+    assert parse_map(["answer=a", "gold_correct=g"]) == {"reference": "a", "gold": "g"}
+
+
+def test_an_unknown_field_is_refused_with_ours() -> None:
+    with pytest.raises(UsageError, match="completion_id") as caught:
+        parse_map(["nonsense=a"])
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["question", "question=", ""])
+def test_a_map_needs_two_sides(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_map([text])
+
+
+def test_one_column_is_not_taken_twice() -> None:
+    with pytest.raises(UsageError, match="twice"):
+        parse_map(["question=a", "completion=a"])
+
+
+def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
+    with pytest.raises(UsageError, match="Columns there: a, b"):
+        resolve_columns(["a", "b"], {"question": "c"}, released=False, place="f")
+
+
+def test_a_required_field_without_a_column_stops_the_file() -> None:
+    with pytest.raises(FormatError, match="--map completion=COLUMN"):
+        resolve_columns(["question", "answer"], {}, released=False, place="f.csv")

@@ -1,0 +1,132 @@
+"""A killed import leaves nothing visible, and the next one finishes the work."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import StoreError
+from workbench.store.connection import Database
+from workbench.store.importing import CHUNK, discard_dead_imports
+from workbench.store.schema import DATA_INDEXES
+
+ROWS = 40_000
+VISIBLE = "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
+
+
+def _write(path: Path, rows: int, question: str) -> Path:
+    text = "x" * 800
+    with path.open("w") as file:
+        for number in range(rows):
+            row = {"question": f"{question} {number // 20}", "answer": "4", "completion": f"{number} {text}"}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def _import(database: Path, file: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "workbench", "import", str(database), str(file), "--dataset", "d"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+def _kill_when(process: subprocess.Popen[bytes], begun: Callable[[], bool]) -> None:
+    """Kill it without warning as soon as it is seen writing; it must be at work then."""
+    while not begun():
+        assert process.poll() is None, "the import ended before it could be killed"
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+
+def _count(path: Path, sql: str) -> int:
+    connection = sqlite3.connect(path)
+    try:
+        row: tuple[int] = connection.execute(sql).fetchone()
+        return row[0]
+    except sqlite3.OperationalError:
+        return 0
+    finally:
+        connection.close()
+
+
+def _finish(database: Path, file: Path) -> None:
+    process = _import(database, file)
+    assert process.wait() == 0
+
+
+def test_a_killed_first_import_leaves_an_empty_database(tmp_path: Path) -> None:
+    database, file = tmp_path / "p.db", _write(tmp_path / "f.jsonl", ROWS, "What is")
+    journal = tmp_path / "p.db-journal"
+    _kill_when(_import(database, file), lambda: journal.exists() and journal.stat().st_size > 0)
+
+    opened = Database(database)
+    reader = opened.reader()
+    for table in ("completions", "questions", "imports", "datasets", "models"):
+        assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    names = {name for (name,) in reader.execute("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert set(DATA_INDEXES) <= names
+    opened.close()
+
+    _finish(database, file)
+    assert _count(database, VISIBLE) == ROWS
+
+
+def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path: Path) -> None:
+    database = tmp_path / "p.db"
+    small, big = _write(tmp_path / "small.jsonl", 100, "Before"), _write(tmp_path / "big.jsonl", ROWS, "After")
+    _finish(database, small)
+    _kill_when(_import(database, big), lambda: _count(database, "SELECT count(*) FROM completions") > 100 + 2 * CHUNK)
+
+    assert _count(database, "SELECT count(*) FROM completions") > 100
+    assert _count(database, VISIBLE) == 100
+
+    _finish(database, big)
+    assert _count(database, VISIBLE) == 100 + ROWS
+    assert _count(database, "SELECT count(*) FROM imports") == 2
+    assert _count(database, "SELECT count(*) FROM question_text") == 5 + ROWS // 20
+    assert _count(database, "SELECT count(*) FROM completion_text") == 100 + ROWS
+
+
+def _running(database: Database, pid: int) -> None:
+    with database.write() as connection:
+        connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (9, 'left', '2025')")
+        connection.execute(
+            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
+            "started_at) VALUES (9, 'f', 'jsonl', 'running', 1, 1, ?, '2999-01-01T00:00:00Z')",
+            (pid,),
+        )
+        for number in range(1, 2 * CHUNK):
+            connection.execute(
+                "INSERT INTO questions (id, dataset_id, key, hash) VALUES (?, 9, ?, x'00')", (number, str(number))
+            )
+            connection.execute(
+                "INSERT INTO completions (id, question_id, key, hash) VALUES (?, ?, 'c', x'00')", (number, number)
+            )
+
+
+def test_a_living_import_is_left_alone(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    _running(database, os.getpid())
+    with pytest.raises(StoreError, match="another import is running"):
+        discard_dead_imports(database)
+    database.close()
+
+
+def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    database = Database(tmp_path / "p.db", create=True)
+    _running(database, dead.pid)
+    assert discard_dead_imports(database) == 1
+    for table in ("completions", "questions", "imports", "datasets"):
+        assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+    assert discard_dead_imports(database) == 0
+    database.close()

@@ -1,0 +1,71 @@
+"""A person's session together with what it has claimed, shared by a screen and its threads."""
+
+from __future__ import annotations
+
+import threading
+
+from workbench.services.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.project import Project
+from workbench.tui.widgets.card_texts import CardTexts, card_texts
+
+HISTORY = 500
+"""How many of a person's own labels ``older`` and ``newer`` walk through."""
+
+
+class Desk:
+    """Items come ready to be shown; every method may be called in a thread.
+
+    Raises (on creation):
+        UsageError: There is no such annotator.
+    """
+
+    def __init__(self, project: Project, name: str) -> None:
+        self.session = AnnotationSession(project, name)
+        self._claimed: set[int] = set()
+        self._left = False
+        self._lock = threading.Lock()
+
+    def next(self, beside: tuple[int, ...] = ()) -> CardTexts | None:
+        """The next item to label beside those that are open; None when nothing is left."""
+        with self._lock:
+            item = None if self._left else self.session.next(beside)
+            if item is None:
+                return None
+            self._claimed.add(item.completion)
+        return card_texts(item)
+
+    def open(self, completion: int) -> CardTexts:
+        """One of the person's own items."""
+        return card_texts(self.session.open(completion))
+
+    def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
+        """Store an answer; see `AnnotationSession.submit`."""
+        stored = self.session.submit(item, answer)
+        if answer.verdict is not None:
+            self._claimed.discard(item.completion)
+        return stored
+
+    def undo(self) -> CardTexts | None:
+        """Take the newest label back and open its item; None when there is none."""
+        item = self.session.undo()
+        if item is None:
+            return None
+        if item.verdict is None:
+            self._claimed.add(item.completion)
+        return card_texts(item)
+
+    def step(self, completion: int | None, older: bool) -> CardTexts | None:
+        """The own label before or after one in time; from None, the newest. None beyond either end."""
+        trail = [entry.completion for entry in self.session.history(HISTORY)]
+        at = trail.index(completion) if completion in trail else -1
+        at += 1 if older else -1
+        return self.open(trail[at]) if 0 <= at < len(trail) else None
+
+    def leave(self) -> None:
+        """Give back what was claimed and not labelled, and close the session."""
+        with self._lock:
+            self._left = True
+            for completion in self._claimed:
+                self.session.release(completion)
+            self._claimed.clear()
+            self.session.close()

@@ -1,0 +1,152 @@
+"""What Annotate and Adjudicate share: a card, its keys, a clock, and keys that wait while something is stored."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from textual.worker import Worker, WorkerState
+
+from workbench.model.label import EXCLUSION_REASONS
+from workbench.tui.actions import Action
+from workbench.tui.person import PersonScreen
+from workbench.tui.stopwatch import Stopwatch
+from workbench.tui.widgets.card import FinalAnswerCard, Opened
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.note_input import NoteInput
+
+Result = TypeVar("Result")
+
+_STORE = "judging-store"
+
+
+def looking_actions(screen: str) -> tuple[Action, ...]:
+    """The actions that only look, under a screen's own ids."""
+    return (
+        Action(
+            f"{screen}.completion", "w", "open('completion')", "Whole", "The whole completion; again: the card.", False
+        ),
+        Action(f"{screen}.question", "o", "open('question')", "Question", "The whole question.", False),
+        Action(f"{screen}.reference", "r", "open('reference')", "Reference", "The whole reference.", False),
+        Action(f"{screen}.raw", "v", "raw", "Raw", "The exact texts, or rendered ones.", False),
+        Action(f"{screen}.boxed", "n", "boxed", "Next box", "Go to the next \\boxed in the whole text.", False),
+        Action(f"{screen}.find", "slash", "find", "Find", "Look for something in the whole text.", False),
+        Action(f"{screen}.guidelines", "g", "open('guidelines')", "Guidelines", "What is asked of you.", False),
+        Action(f"{screen}.close", "escape", "close", "Close", "Close the whole text or the search.", False),
+    )
+
+
+class JudgingScreen(PersonScreen):
+    """Shows one item on its card and stores what a person says of it.
+
+    While something is being stored, keys that judge do nothing: a key can't reach another item than the one on
+    the screen. "Saved" is shown after the commit.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._person = ""
+        self._busy = False
+        self._said = ""
+        self._note = ""
+        self._stopwatch = Stopwatch()
+
+    @property
+    def card(self) -> FinalAnswerCard:
+        """The card that is shown."""
+        return self.query_one(FinalAnswerCard)
+
+    @abstractmethod
+    def draw_line(self) -> None:
+        """Show who is working and what was said last."""
+
+    @abstractmethod
+    def store_failed(self, error: BaseException | None) -> None:
+        """Go on after something could not be stored; the keys are free again."""
+
+    # -- storing -----------------------------------------------------------------------------------
+
+    def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
+        """Work on which the keys wait."""
+        self._busy, self._said = True, saying
+        self.draw_line()
+        self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)
+
+    def _stored(self, then: Callable[[Result], None], result: Result) -> None:
+        self._busy, self._said = False, ""
+        then(result)
+        self.draw_line()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Free the keys after a failure."""
+        if event.worker.group == _STORE and event.state is WorkerState.ERROR:
+            self._busy, self._said = False, "! not saved"
+            self.store_failed(event.worker.error)
+            self.draw_line()
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def ask_reason(self, then: Callable[[str], None]) -> None:
+        """Ask why an item is unsuitable; a reason that needs a note comes with one."""
+        choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
+        self.app.push_screen(ChoiceMenu("Why is it unsuitable?", choices), partial(self._reason_chosen, then))
+
+    def _reason_chosen(self, then: Callable[[str], None], reason: str | None) -> None:
+        if reason == "other" and not self._note.strip():
+            self.app.push_screen(NoteInput("", "Why is it unsuitable?"), partial(self._other_reason, then))
+        elif reason is not None:
+            then(reason)
+
+    def _other_reason(self, then: Callable[[str], None], note: str | None) -> None:
+        if note:
+            self._note = note
+            then("other")
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def action_open(self, part: Opened) -> None:
+        """Open a text in full, or the guidelines; again: back to the card."""
+        self.card.open(part)
+
+    def action_close(self) -> None:
+        """Close the search, else the whole text."""
+        if not self.card.end_find():
+            self.card.open(self.card.opened)
+
+    def action_raw(self) -> None:
+        """Change between rendered and exact texts."""
+        self.card.toggle_raw()
+
+    def action_boxed(self) -> None:
+        """Go to the next box."""
+        self.card.next_boxed()
+
+    def action_find(self) -> None:
+        """Look for something."""
+        self.card.find()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Escape closes what is open; with nothing open it leaves the screen."""
+        if action == "close":
+            return bool(self.card.opened)
+        return super().check_action(action, parameters)
+
+    # -- the clock ---------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """The clock follows the terminal's focus."""
+        self.watch(self.app, "app_focus", self._stopwatch.focus, init=False)
+
+    def on_key(self) -> None:
+        """Somebody is here."""
+        self._stopwatch.touch()
+
+    def on_mouse_scroll_down(self) -> None:
+        """Somebody is here."""
+        self._stopwatch.touch()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Somebody is here."""
+        self._stopwatch.touch()

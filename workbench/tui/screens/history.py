@@ -1,0 +1,121 @@
+"""History: a person's own labels in force, newest first; each opens again for a correction."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from workbench.services.annotating import AnnotationSession, OwnEntry
+from workbench.tui.actions import Action
+from workbench.tui.person import PersonScreen
+from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.label_line import label_line
+from workbench.tui.widgets.title_bar import TitleBar
+
+SHOWN = 500
+"""Labels that are listed; older ones are reached from Annotate."""
+
+_EMPTY = "No label of yours is here yet: a opens Annotate."
+
+
+class HistoryScreen(PersonScreen):
+    """A list of labels; a correction is a new event that supersedes the old one."""
+
+    CSS_PATH = "history.tcss"
+    TITLE_TEXT = "History"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("history.open", "enter", "open", "Correct", "Open the item in Annotate and label it anew."),
+        Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Go on labelling."),
+        Action("history.reload", "r", "reload", "Reload", "Read the list again."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._person = ""
+        self._entries: list[OwnEntry] = []
+
+    def compose(self) -> ComposeResult:
+        """The frame; the labels come by themselves."""
+        yield TitleBar("History", "…")
+        yield OptionList(markup=False, id="history-list")
+        yield Static(_EMPTY, id="history-empty", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def begin(self, name: str) -> None:
+        """Read the person's labels."""
+        self._person = name
+        self.action_reload()
+
+    def nobody(self) -> None:
+        """Without people there are no labels."""
+        self._show([])
+
+    def on_screen_resume(self) -> None:
+        """Read again: a label may have been corrected."""
+        if self._person:
+            self.action_reload()
+
+    def action_reload(self) -> None:
+        """Read the list."""
+        self.in_background(partial(self._read, self._person), self._show, group="history")
+
+    def _read(self, name: str) -> list[OwnEntry]:
+        with closing(AnnotationSession(self.project, name)) as session:
+            return session.history(SHOWN)
+
+    def _show(self, entries: list[OwnEntry]) -> None:
+        listing = self.query_one(OptionList)
+        at = listing.highlighted or 0
+        self._entries = entries
+        listing.clear_options()
+        listing.add_options([Option(_line(entry)) for entry in entries])
+        self.set_class(not entries, "empty")
+        if entries:
+            listing.highlighted = min(at, len(entries) - 1)
+            listing.focus()
+        shown = f"the newest {SHOWN}" if len(entries) == SHOWN else f"{len(entries)}"
+        self.query_one(TitleBar).say(f"{printable(self._person)} · {shown} labels, newest first · enter corrects one")
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self._open(event.option_index)
+
+    def action_open(self) -> None:
+        """Open the highlighted label."""
+        highlighted = self.query_one(OptionList).highlighted
+        if highlighted is not None:
+            self._open(highlighted)
+
+    def _open(self, number: int) -> None:
+        from workbench.tui.screens.annotate import AnnotateScreen
+
+        completion = self._entries[number].completion
+        below = next((screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)), None)
+        if below is None:
+            self.workbench.open_screen("annotate", completion)
+        else:
+            self.workbench.open_screen("annotate")
+            below.open_item(completion)
+
+
+def _line(entry: OwnEntry) -> Content:
+    """Two lines: what was said and when, then the beginning of the question."""
+    said = label_line(
+        verdict=entry.verdict,
+        reason=entry.reason or None,
+        subtype=entry.subtype or None,
+        unsure=entry.unsure,
+        note=entry.note,
+        flagged=False,
+    )
+    when = entry.created_at[:16].replace("T", " ")
+    return Content.assemble(
+        (f"{when}  ", "$text-muted"), said, "\n", (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
+    )

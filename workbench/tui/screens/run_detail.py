@@ -1,0 +1,46 @@
+"""One run in full: who works on it, verdicts, reasons, message, log."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Footer, Static
+
+from workbench.model.run import ACTIVE, RunInfo
+from workbench.services.logs import runner_log
+from workbench.services.verifying import run_info
+from workbench.tui.live import LiveScreen
+from workbench.tui.widgets import run_view
+from workbench.tui.widgets.title_bar import TitleBar
+
+
+class RunDetailScreen(LiveScreen):
+    """The facts of one run, kept up to date while it goes on."""
+
+    CSS_PATH = "run_detail.tcss"
+    TITLE_TEXT = "Run"
+
+    def __init__(self, run: int) -> None:
+        super().__init__()
+        self.run_number = run
+        self._info: RunInfo | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Run", str(self.run_number))
+        with VerticalScroll(id="run-detail"):
+            yield Static("…", markup=False)
+        yield Footer()
+
+    def read(self) -> RunInfo:
+        """Count the run's verdicts."""
+        return run_info(self.project, self.run_number)
+
+    def show(self, data: RunInfo) -> None:
+        """Fill in the facts."""
+        self._info = data
+        self.query_one("#run-detail Static", Static).update(run_view.details(data, str(runner_log(self.project))))
+
+    def must_read(self) -> bool:
+        """A process may die without writing anything."""
+        return self._info is not None and self._info.state in ACTIVE

@@ -1,0 +1,214 @@
+"""Verifiers & runs: start, watch, pause, cancel, resume. The work itself goes on in another process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.widgets import Footer, Static
+from textual.worker import Worker, WorkerState
+
+from workbench.model.run import ACTIVE, RunInfo, VerifierInfo
+from workbench.services import verifying
+from workbench.tui.actions import Action
+from workbench.tui.live import LiveScreen
+from workbench.tui.screens.confirm import ConfirmScreen
+from workbench.tui.screens.start_run import StartRequest, StartRunScreen
+from workbench.tui.widgets import run_view
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+WIDE = 116
+"""Terminal columns from which the table has bars and versions."""
+
+_COUNT_PAUSE = 4.0
+"""Counting by word rests this many times as long as it took."""
+
+_AFTER_FAILURE_S = 5.0
+
+_NO_RUNS = "No verifier has been run yet. Press s to start one; it runs in a process of its own."
+
+
+class RunsScreen(LiveScreen):
+    """A table of runs that follows the database, and the run under the cursor in words.
+
+    Runs come without counts by word, quickly; those are counted apart, one run at a time.
+    """
+
+    CSS_PATH = "runs.tcss"
+    TITLE_TEXT = "Verifiers & runs"
+    LOOK_S: ClassVar[float] = 0.5
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("runs.start", "s", "start", "Start", "Start a verifier."),
+        Action("runs.pause", "p", "pause", "Pause", "Stop the run after its current verdicts; r goes on with it."),
+        Action("runs.resume", "r", "resume", "Resume", "Go on with a run that has stopped."),
+        Action("runs.cancel", "c", "cancel", "Cancel", "Stop the run; its verdicts stay."),
+        Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[RunInfo] = []
+        self._watch: verifying.Watch | None = None
+        self._counted: dict[int, RunInfo] = {}
+        self._counting = False
+        self._count_after = self._count_began = 0.0
+        self._source: MemorySource | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield VirtualTable(id="runs-table")
+        yield Static("", id="runs-run", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """The cursor belongs to the table."""
+        self.query_one(VirtualTable).focus()
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def read(self) -> list[RunInfo]:
+        """All runs, the newest first."""
+        if self._watch is None:
+            self._watch = verifying.Watch(self.project)
+        return self._watch.runs()[::-1]
+
+    def must_read(self) -> bool:
+        """A process may die without writing anything."""
+        return any(run.state in ACTIVE for run in self.runs)
+
+    def show(self, data: list[RunInfo]) -> None:
+        """Fill the table; cursor, scroll and focus stay."""
+        self.runs = data
+        active = sum(run.state in ACTIVE for run in data)
+        self.query_one(TitleBar).say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
+        self._fill()
+        self._count_next()
+
+    def _fill(self) -> None:
+        wide = self.size.width >= WIDE
+        columns = run_view.columns(wide)
+        rows = [run_view.row(run_view.with_counts(run, self._counted), wide) for run in self.runs]
+        table = self.query_one(VirtualTable)
+        if self._source is None or self._source.columns != columns:
+            self._source = MemorySource(columns, rows)
+            table.set_source(self._source)
+        elif self._source.put(rows):
+            table.reload()
+        else:
+            table.refresh_rows()
+        self._describe()
+
+    def _describe(self) -> None:
+        run = self.chosen
+        text = run_view.sentence(run_view.with_counts(run, self._counted)) if run else _NO_RUNS
+        self.query_one("#runs-run", Static).update(text)
+
+    @property
+    def chosen(self) -> RunInfo | None:
+        """The run under the cursor."""
+        selected = self.query_one(VirtualTable).selected_id
+        found = next((run for run in self.runs if run.run == selected), None)
+        return found or (self.runs[0] if self.runs else None)
+
+    @on(RowHighlighted)
+    def _row_highlighted(self) -> None:
+        self._describe()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Other columns at another width."""
+        if self._source is not None:
+            self.call_after_refresh(self._fill)
+
+    # -- counting by word --------------------------------------------------------------------------
+
+    def _count_next(self) -> None:
+        if self._counting or time.monotonic() < self._count_after:
+            return
+        stale = [run for run in self.runs if run.run not in self._counted or self._counted[run.run].done != run.done]
+        if stale:
+            run = next((run for run in stale if run.run not in self._counted), stale[0])
+            self._counting, self._count_began = True, time.monotonic()
+            self.in_background(partial(verifying.run_info, self.project, run.run), self._count_arrived, group="counts")
+
+    def _count_arrived(self, info: RunInfo) -> None:
+        now = time.monotonic()
+        first = info.run not in self._counted
+        self._counting = False
+        self._count_after = now if first else now + _COUNT_PAUSE * (now - self._count_began)
+        self._counted[info.run] = info
+        self._fill()
+        self._count_next()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A count that failed is over; another one may start later."""
+        if event.worker.group == "counts" and event.state is WorkerState.ERROR:
+            self._counting, self._count_after = False, time.monotonic() + _AFTER_FAILURE_S
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_start(self) -> None:
+        """Ask which verifier to start."""
+        self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
+
+    def _choose(self, kinds: list[VerifierInfo]) -> None:
+        if self.is_current:
+            self.app.push_screen(StartRunScreen(kinds), self._start)
+
+    def _start(self, request: StartRequest | None) -> None:
+        if request is not None:
+            self._do(partial(self._started, request))
+
+    def _started(self, request: StartRequest) -> RunInfo:
+        return verifying.start(
+            self.project, request.kind, request.options, request.name, request.selection, workers=None
+        )
+
+    def action_pause(self) -> None:
+        """Pause the run under the cursor."""
+        if (run := self.chosen) is not None:
+            self._do(partial(verifying.pause, self.project, run.run))
+
+    def action_resume(self) -> None:
+        """Go on with the run under the cursor."""
+        if (run := self.chosen) is not None:
+            self._do(partial(verifying.resume, self.project, run.run))
+
+    def action_cancel(self) -> None:
+        """Stop the run under the cursor, after a question."""
+        run = self.chosen
+        if run is None:
+            return
+        text = f"{printable(run.verifier)}, run {run.run}: {run.done:,} of {run.items:,} done. Its verdicts stay."
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._do(partial(verifying.cancel, self.project, run.run))
+
+        self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
+
+    def _do(self, ask: Callable[[], RunInfo]) -> None:
+        self.in_background(ask, self._done, group="ask", exclusive=False)
+
+    def _done(self, run: RunInfo) -> None:
+        state, _ = run_view.state_words(run)
+        had = f" {run.reused:,} of {run.selected:,} items have a verdict already." if run.selected else ""
+        self.notify(f"{state}.{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
+        self.query_one(VirtualTable).jump_to_id(run.run)
+        self.read_again()
+
+    @on(RowSelected)
+    def action_details(self) -> None:
+        """Show the run under the cursor in full."""
+        from workbench.tui.screens.run_detail import RunDetailScreen
+
+        if (run := self.chosen) is not None:
+            self.app.push_screen(RunDetailScreen(run.run))

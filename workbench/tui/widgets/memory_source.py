@@ -1,0 +1,38 @@
+"""Rows that are in memory already, as a table reads them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from workbench.tui.widgets.columns import Column, Row
+
+
+class MemorySource:
+    """A `RowSource` over a short list; `put` replaces the rows under the same columns."""
+
+    def __init__(self, columns: Sequence[Column], rows: Sequence[Row] = ()) -> None:
+        self.columns = tuple(columns)
+        self._rows = tuple(rows)
+
+    def put(self, rows: Sequence[Row]) -> bool:
+        """Replace the rows; True when other rows, or the same in another order, are there now."""
+        before, self._rows = self._rows, tuple(rows)
+        return [row.id for row in before] != [row.id for row in rows]
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return len(self._rows)
+
+    def ids(self) -> array[int]:
+        """The ids of all rows in order."""
+        return array("q", [row.id for row in self._rows])
+
+    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+        """Rows in order."""
+        return list(self._rows[offset : offset + limit])
+
+    def page(self, ids: Sequence[int]) -> list[Row]:
+        """The rows with these ids."""
+        rows = {row.id: row for row in self._rows}
+        return [rows[row_id] for row_id in ids if row_id in rows]

@@ -1,0 +1,167 @@
+"""Runs as table cells and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import structs
+from textual.content import Content
+
+from workbench.model.run import ACTIVE, RunInfo
+from workbench.render.bars import NONE, bar, compact_count, percent
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.overview import RUN_MARKS, share
+
+_BAR = 14
+_STYLES: dict[str, CellStyle] = {
+    "queued": "dim",
+    "running": "accent",
+    "paused": "warning",
+    "cancelled": "dim",
+    "complete": "success",
+    "failed": "error",
+}
+
+
+def columns(wide: bool) -> tuple[Column, ...]:
+    """The columns of the table of runs."""
+
+    def number(key: str, title: str, width: int) -> Column:
+        return Column(key, title, width, width, "right", sortable=False)
+
+    return (
+        Column("verifier", "verifier", 9, 24, sortable=False),
+        number("run", "#", 2),
+        Column("state", "state", 11, 13, sortable=False),
+        *((Column("bar", "", _BAR, _BAR, sortable=False),) if wide else ()),
+        Column("done", "done", 11, 19, "right", sortable=False),
+        number("rate", "/s", 5),
+        number("eta", "ETA", 6),
+        *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
+        *((Column("version", "version", 6, 24, sortable=False),) if wide else ()),
+    )
+
+
+def row(run: RunInfo, wide: bool) -> Row:
+    """One run; its number is the row's id."""
+    state, style = state_words(run)
+    part = share(run.done, run.items)
+    counts: dict[str, int] = dict((run.verdicts or {}).items())
+    done = f"{percent(part, 0)} % {compact_count(run.done)}/{compact_count(run.items)}"
+    return Row(
+        run.run,
+        (
+            Cell(run.verifier, "bold"),
+            Cell(str(run.run)),
+            Cell(state, style),
+            *((Cell(bar(part, _BAR), style),) if wide else ()),
+            Cell(done),
+            Cell(NONE if run.rate is None else compact_count(round(run.rate))),
+            Cell(NONE if run.eta is None else duration(run.eta)),
+            *(
+                Cell("…" if run.verdicts is None else compact_count(counts.get(word, 0)), style)
+                for word, (_, style) in OUTCOME_MARKS.items()
+                if word != "none"
+            ),
+            *((Cell(run.version, "dim"),) if wide else ()),
+        ),
+    )
+
+
+def state_words(run: RunInfo) -> tuple[str, CellStyle]:
+    """A run's state with its symbol; what has been asked for, or that its process is gone, comes before it."""
+    if run.request is not None and run.alive:
+        return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
+    if run.state in ACTIVE and not run.alive:
+        return "! stopped", "error"
+    return f"{RUN_MARKS[run.state][0]} {run.state}", _STYLES[run.state]
+
+
+def duration(seconds: float) -> str:
+    """A time in at most six characters: ``45s``, ``3m20s``, ``1h02m``, ``4d``."""
+    whole = max(0, round(seconds))
+    minutes, left = divmod(whole, 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if whole < 60:
+        return f"{whole}s"
+    if hours == 0:
+        return f"{minutes}m{left:02}s"
+    return f"{hours}h{minutes_left:02}m" if hours < 100 else f"{hours // 24}d"
+
+
+def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
+    """A run with the last counts by word and reason there are."""
+    known = counted.get(run.run)
+    return run if known is None else structs.replace(run, verdicts=known.verdicts, reasons=known.reasons)
+
+
+def sentence(run: RunInfo) -> Content:
+    """What the table has no room for, in three lines."""
+    return Content.assemble(
+        (printable(run.verifier), "bold"),
+        f" #{run.run} · version {printable(run.version)} · {printable(run.selection)} · {process(run)}\n",
+        *_counts(run),
+        "\n",
+        _remark(run),
+    )
+
+
+def process(run: RunInfo) -> str:
+    """Who works on a run, if anyone should."""
+    if run.state not in ACTIVE:
+        return run.state
+    if run.alive:
+        return f"process {run.pid} alive, {run.workers} workers" if run.pid else "waits for the runner"
+    return f"process {run.pid} is gone" if run.pid else "no process"
+
+
+def reasons_text(run: RunInfo, limit: int) -> str:
+    """The commonest reasons of verdicts."""
+    found = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    texts = [f"{printable(reason)} {count:,}" for reason, count in found[:limit]]
+    return ", ".join(texts) + (f" and {len(found) - limit} more" if len(found) > limit else "")
+
+
+def _counts(run: RunInfo) -> list[tuple[str, str]]:
+    if run.verdicts is None:
+        return [("counting …", "$foreground-muted")]
+    parts = []
+    for word, count in run.verdicts.items():
+        mark, style = OUTCOME_MARKS[word]
+        parts.append((f"{mark} {count:,} {word}  ", f"$text-{style}"))
+    return parts
+
+
+def _remark(run: RunInfo) -> Content:
+    if run.message:
+        return Content.styled(f"! {printable(run.message)}", "$text-error")
+    if run.state in ACTIVE and not run.alive:
+        return Content.styled("! Nobody works on it. Press r to go on; no verdict is lost.", "$text-warning")
+    reasons = reasons_text(run, 4)
+    return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
+
+
+def details(run: RunInfo, log: str) -> Content:
+    """Everything about one run."""
+    state, _ = state_words(run)
+    facts = {
+        "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
+        "items": printable(run.selection),
+        "state": f"{state}, {process(run)}" if run.state in ACTIVE else state,
+        "done": f"{run.done:,} of {run.items:,} ({percent(share(run.done, run.items))} %)",
+        "created": run.created_at,
+        "started": run.started_at or NONE,
+        "finished": run.finished_at or NONE,
+        "message": printable(run.message or NONE),
+        "log": printable(log),
+    }
+    lines = [Content.assemble((f"{name:<10}", "bold"), Content(text)) for name, text in facts.items()]
+    lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
+    lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
+    reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    whole = sum((run.verdicts or {}).values())
+    for reason, count in reasons:
+        lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {printable(reason)}"))
+    return Content("\n").join(lines if reasons else [*lines, Content("none given")])

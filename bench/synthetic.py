@@ -5,10 +5,12 @@ Everything follows from the item's number, so two builds of a size are equal.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Any
 
 from workbench.model.taxonomy import SUBTYPES
 from workbench.store.connection import Database
@@ -62,6 +64,14 @@ def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_00
     database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
     return unfinished.rename(path)
+
+
+def cached(items: int, **options: Any) -> Path:
+    """A database of so many items in the temporary folder, built when it is not there; see `build`."""
+    folder = Path(tempfile.gettempdir()) / "workbench-bench"
+    folder.mkdir(exist_ok=True)
+    name = "-".join(["items", str(items), *(f"{key}-{value}" for key, value in sorted(options.items()))])
+    return build(folder / f"{name}.db", items, **options)
 
 
 def _names(database: Database, items: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 from textual.app import App
@@ -41,6 +41,15 @@ async def settle(pilot: Pilot[None]) -> None:
     for _ in range(3):
         await pilot.app.workers.wait_for_complete()
         await pilot.pause()
+
+
+async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
+    """Let the app go on until something is so."""
+    for _ in range(600):
+        if condition():
+            return
+        await pilot.pause(0.05)
+    raise AssertionError("it did not happen")
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
+import threading
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,14 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.helpers import make_project
+from tests.tui.stage import SIZES, settle
 from workbench.services import people
 from workbench.services.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.desk import Desk
 from workbench.tui.screens.annotate import AnnotateScreen
-from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.card import WholeText
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
 
@@ -97,11 +98,14 @@ class Desktop:
         assert current is not None
         return current.item.completion
 
+    @property
+    def opened(self) -> str:
+        """Which text is open in full."""
+        return self.screen.card.opened
+
     async def settle(self) -> None:
         """Wait until nothing is being stored, fetched or drawn."""
-        for _ in range(4):
-            await self.app.workers.wait_for_complete()
-            await self.pilot.pause()
+        await settle(self.pilot)
 
     async def press(self, *keys: str) -> None:
         for key in keys:
@@ -119,9 +123,6 @@ class Desktop:
 
     def title(self) -> str:
         return self.screen.query_one(TitleBar).remark
-
-
-Open = Callable[..., Any]
 
 
 @asynccontextmanager
@@ -174,10 +175,10 @@ async def test_many_fast_keys_label_each_item_once(project: Project) -> None:
 
 
 async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = Desk.submit
+    plain, may_store = Desk.submit, threading.Event()
 
     def slowly(self: Desk, *arguments: Any) -> list[str]:
-        time.sleep(0.2)
+        may_store.wait(20)
         return plain(self, *arguments)
 
     monkeypatch.setattr(Desk, "submit", slowly)
@@ -185,7 +186,9 @@ async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkey
         first = it.completion
         for key in ("1", "0", "0", "s", "z", "f", "left_square_bracket"):
             await it.pilot.press(key)
+        assert "saving" in it.title()
         assert "saved" not in it.title()
+        may_store.set()
         await it.settle()
         assert it.completion != first
     assert labels(project) == [(first, "correct")]
@@ -405,7 +408,7 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert "Nothing is left for zoe" in it.text()
         assert "workbench assign p.db --annotators zoe" in it.text()
         await it.press("1", "s", "z", "t", "left_square_bracket")
-        people.assign(project, ["zoe", "amira"], per_item=3)
+        people.assign(project, ["zoe", "amira", "ben"], per_item=3)
         it.screen._look_again()
         await it.settle()
         await it.press("1")
@@ -433,25 +436,25 @@ async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> 
 async def test_whole_texts_open_find_and_close(project: Project) -> None:
     async with desk(project) as it:
         await it.press("o")
-        full = it.screen.query_one("#card-full", Reader)
-        assert it.screen.card.opened == "question"
+        full = it.screen.query_one("#card-full", WholeText)
+        assert it.opened == "question"
         assert full.has_focus
         await it.press("w", "slash", *"answer")
         assert full._hits
         await it.press("enter", "escape")
         assert not it.screen.query_one("#card-find", Input).has_class("open")
-        assert it.screen.card.opened == "completion"
+        assert it.opened == "completion"
         await it.press("escape")
-        assert it.screen.card.opened == ""
+        assert it.opened == ""
         await it.press("n")
-        assert it.screen.card.opened == "completion"
+        assert it.opened == "completion"
         assert full._jump == ("boxed", 1)
         await it.press("n")
         assert full._jump == ("boxed", 2)
         await it.press("g")
         assert "Judge the final answer" in it.text()
         await it.press("1")
-        assert it.screen.card.opened == ""
+        assert it.opened == ""
     assert rows(project, "SELECT view FROM label_events") == [("card+question+completion rendered",)]
 
 
@@ -482,7 +485,7 @@ async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
     project.close()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("size", SIZES)
 async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(typed, "ben")
     while (item := ben.next()) is not None:

@@ -8,13 +8,16 @@ import pytest
 from textual.widgets import OptionList
 
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.model.verdict import Outcome
 from workbench.services import people
 from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.importing import import_files, plan_import
 from workbench.services.project import Project
 from workbench.store.people import add
 from workbench.tui.app import SCREENS
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def with_people(project: Project, *names: str) -> Project:
@@ -33,7 +36,7 @@ async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int,
 @pytest.mark.parametrize("size", SIZES)
 async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = with_people(make_project(tmp_path, numbered(10, dataset="sums")), "amira", "ben")
-    add_run(project, "guess", {item: Outcome.CORRECT for item in range(1, 5)}, complete=False, items=10)
+    add_run(project, "guess", dict.fromkeys(range(1, 5), Outcome.CORRECT), complete=False, items=10)
     async with opened(project, size=size) as (app, _):
         states = text_of(app, "#home-states Static")
         assert "10 items, 5 questions" in states
@@ -47,14 +50,29 @@ async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, in
         assert "40 % 4/10" in text_of(app, "#home-runs Static")
 
 
+async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    good = (ROOT / "sample_data" / "tuples.jsonl").read_text("utf-8").splitlines()[0]
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text(f"{good}\nnot json\n{{}}\n", encoding="utf-8")
+    import_files(project, plan_import([mixed]), dataset="mixed")
+    async with opened(project) as (app, _):
+        assert "3 items" in text_of(app, "#home-states Static")
+        assert "! rows refused at import, in quarantine: 2" in text_of(app, "#home-states Static")
+
+
+async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None:
+    project = with_people(make_project(tmp_path, numbered(10)), *[f"person {number}" for number in range(30)])
+    async with opened(project) as (app, pilot):
+        await press(pilot, "tab", "end")
+        assert app.screen.query_one("#home-panels").scroll_offset.y > 0
+
+
 async def test_follows_what_others_write(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     async with opened(project) as (app, pilot):
         add_items(project.database, numbered(6, dataset="later"))
-        for _ in range(40):
-            await pilot.pause(0.1)
-            if "later" in text_of(app, "#home-datasets Static"):
-                break
+        await until(pilot, lambda: "later" in text_of(app, "#home-datasets Static"))
         assert "8 items" in text_of(app, "#home-states Static")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -13,7 +11,7 @@ import msgspec
 
 from workbench.model.selection import Selection, parse_condition
 from workbench.render.inert import inert
-from workbench.services.project import Project, open_project
+from workbench.services.project import opened_project
 
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
@@ -26,17 +24,10 @@ where_option = click.option(
     "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
 )
 
+project_at = opened_project
+"""The project for one command."""
+
 _CONTROLS = re.compile("[\x7f-\x9f]")
-
-
-@contextmanager
-def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
-    """Open the project for one command and close it afterwards."""
-    project = open_project(path, create=create)
-    try:
-        yield project
-    finally:
-        project.close()
 
 
 def selection_of(where: tuple[str, ...], limit: int | None = None) -> Selection:

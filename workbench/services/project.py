@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.store.connection import Database
+from workbench.store.failures import explained
 
 
 class Project:
@@ -19,6 +22,10 @@ class Project:
         self.path = path
         self.database = database
 
+    def stop_reading(self) -> None:
+        """End long reads in other threads, whose results nobody waits for any more."""
+        self.database.interrupt_readers()
+
     def close(self) -> None:
         """Close the database's connections."""
         self.database.close()
@@ -32,3 +39,18 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
     """
     place = Path(path)
     return Project(place, Database(place, create=create))
+
+
+@contextmanager
+def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Project]:
+    """A project for as long as one command takes.
+
+    Raises:
+        StoreError: As ``open_project``; also for what the database can't do meanwhile.
+    """
+    project = open_project(path, create=create)
+    try:
+        with explained(project.path):
+            yield project
+    finally:
+        project.close()

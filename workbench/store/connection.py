@@ -11,6 +11,7 @@ from typing import Literal
 
 from workbench.errors import StoreError
 from workbench.store import migrations
+from workbench.store.failures import explained, roll_back
 from workbench.store.filesystem import require_local
 
 Durability = Literal["full", "normal"]
@@ -32,14 +33,15 @@ class Database:
         self.path = Path(path)
         self._threads = threading.local()
         self._opened: list[sqlite3.Connection] = []
+        self._readers: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
         _check_sqlite()
-        if not create and not self.path.is_file():
-            raise StoreError(f"{self.path}: there is no such database.", "Make one with: workbench import DB FILE")
-        if not self.path.parent.is_dir():
-            raise StoreError(f"{self.path.parent}: there is no such folder.", "Make it first.")
-        require_local(self.path.parent)
-        migrations.bring_up_to_date(self.path)
+        try:
+            _check_place(self.path, create=create)
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror}.", "Check the name and its permissions.") from error
+        with explained(self.path):
+            migrations.bring_up_to_date(self.path)
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; it can't write."""
@@ -47,30 +49,39 @@ class Database:
 
     @contextmanager
     def write(self, durability: Durability = "normal") -> Iterator[sqlite3.Connection]:
-        """One transaction: begins immediately, commits at the end, rolls back on any exception."""
+        """One transaction: begins immediately, commits at the end, rolls back on any exception.
+
+        Raises:
+            StoreError: The database is locked, full, damaged or not to be written.
+        """
         connection = self._connection(durability)
         if connection.in_transaction:
             yield connection
             return
-        try:
+        with explained(self.path):
             connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise StoreError(f"{self.path}: {error}.", "Another process has kept it locked; try again.") from error
-        try:
-            yield connection
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                roll_back(connection)
+                raise
 
     def data_version(self) -> int:
         """SQLite's own counter of writes by other connections, as this thread's reader sees it."""
         row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
         return row[0]
 
+    def interrupt_readers(self) -> None:
+        """End the reads under way in any thread: each fails with an error. Writes go on."""
+        with self._lock:
+            for connection in self._readers:
+                connection.interrupt()
+
     def close(self) -> None:
         """Close every connection this object has opened, in whichever thread."""
         with self._lock:
+            self._readers.clear()
             for connection in self._opened:
                 connection.close()
             self._opened.clear()
@@ -89,18 +100,27 @@ class Database:
             held[kind] = connection
             with self._lock:
                 self._opened.append(connection)
+                if kind == "reader":
+                    self._readers.append(connection)
         return held[kind]
 
 
 def open_connection(path: Path) -> sqlite3.Connection:
     """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
-    try:
+    with explained(path):
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000)
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", "Is it a workbench database, in a folder you can write to?") from error
     return connection
+
+
+def _check_place(path: Path, *, create: bool) -> None:
+    if not path.is_file() and (path.exists() or not create):
+        what = "it is no file" if path.exists() else "there is no such database"
+        raise StoreError(f"{path}: {what}.", "Make one with: workbench import DB FILE")
+    if not path.parent.is_dir():
+        raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
+    require_local(path.parent)
 
 
 def _check_sqlite() -> None:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from workbench.errors import StoreError
 from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
 from workbench.store.connection import BUSY_MS, Database, open_connection
+from workbench.store.failures import explained, roll_back
 from workbench.store.item_rows import ItemRows, Matched
 from workbench.store.schema import DATA_INDEXES
 
@@ -151,31 +152,24 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
     """Begin to import: in one transaction while the database is empty, else in small ones.
 
     Raises:
-        StoreError: Another import is running.
+        StoreError: Another import is running, or the database can't be written.
     """
-    try:
+    with explained(database.path):
         with closing(open_connection(database.path)) as connection:
-            if _begin_bulk(connection, database):
+            if _begin_bulk(connection):
                 with _whole(connection):
                     yield ImportSession(database, dataset, connection)
                 return
         discard_dead_imports(database)
         yield ImportSession(database, dataset, None)
-    except sqlite3.Error as error:
-        raise StoreError(
-            f"{database.path}: {error}.", "The file was not imported. Check the free space, then import it again."
-        ) from error
 
 
-def _begin_bulk(connection: sqlite3.Connection, database: Database) -> bool:
+def _begin_bulk(connection: sqlite3.Connection) -> bool:
     """Begin the one transaction of a first import; False when something is stored."""
     if not _is_empty(connection):
         return False
     _prepare_bulk(connection)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        raise StoreError(f"{database.path}: {error}.", "Another process has kept it locked; try again.") from error
+    connection.execute("BEGIN IMMEDIATE")
     if _is_empty(connection):
         return True
     connection.execute("ROLLBACK")
@@ -204,7 +198,7 @@ def _whole(connection: sqlite3.Connection) -> Iterator[None]:
         settle_types(connection)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     finally:
         with suppress(sqlite3.OperationalError):

@@ -14,6 +14,7 @@ from typing import Any
 
 from workbench.errors import StoreError
 from workbench.store import schema
+from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
@@ -60,12 +61,9 @@ def _open_plain(path: Path) -> sqlite3.Connection:
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path, existed: bool) -> int:
-    try:
-        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-        application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-        tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", "It is no workbench database; name another file.") from error
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if existed and tables and application != APPLICATION_ID:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
     unknown = _unknown_names(connection) if version else set()
@@ -107,5 +105,5 @@ def _apply(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(f"PRAGMA user_version = {latest_version()}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        roll_back(connection)
         raise

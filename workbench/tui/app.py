@@ -49,6 +49,7 @@ class WorkbenchApp(App[None]):
         project: The open project.
         annotator: Who came with ``--as``; None for the coordinator.
         working_as: Under whose name labels are given; the coordinator chooses one on the way there.
+        leaving: The person has quit; what still runs in threads no longer matters.
     """
 
     TITLE = "workbench"
@@ -68,6 +69,7 @@ class WorkbenchApp(App[None]):
         self.annotator = annotator
         self.working_as = annotator
         self.settings = settings or Settings()
+        self.leaving = False
 
     @property
     def screen_names(self) -> tuple[str, ...]:
@@ -140,6 +142,12 @@ class WorkbenchApp(App[None]):
         """There is no way back from Home."""
         return len(self.screen_stack) > 2 if action == "go_back" else True
 
+    async def action_quit(self) -> None:
+        """Leave at once, without waiting for long reads."""
+        self.leaving = True
+        self.project.stop_reading()
+        self.exit()
+
     def action_help(self) -> None:
         """Show the keys of the present screen."""
         from workbench.tui.screens.help import HelpScreen
@@ -147,7 +155,7 @@ class WorkbenchApp(App[None]):
         if isinstance(self.screen, WorkbenchScreen):
             self.push_screen(HelpScreen(self.screen))
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """The command palette: the screen's actions, the other screens, then Textual's own commands."""
         if isinstance(screen, WorkbenchScreen):
             for action in screen.all_actions():

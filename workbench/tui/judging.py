@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -138,6 +139,9 @@ class JudgingScreen(PersonScreen):
     def on_mount(self) -> None:
         """The clock follows the terminal's focus."""
         self.watch(self.app, "app_focus", self._stopwatch.focus, init=False)
+        if not gc.get_freeze_count():
+            # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
+            gc.freeze()
 
     def on_key(self) -> None:
         """Somebody is here."""

@@ -92,7 +92,9 @@ class WorkbenchScreen(Screen[None]):
             self.trouble(event.worker.error)
 
     def trouble(self, error: BaseException | None) -> None:
-        """A notice for a person; the traceback goes to the log."""
+        """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
+        if self.workbench.leaving:
+            return
         if isinstance(error, WorkbenchError):
             self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
             return

@@ -23,6 +23,7 @@ HIGH_CONTRAST = Theme(
         "block-cursor-blurred-background": "#606060",
         "block-cursor-blurred-foreground": "#ffffff",
         "text-muted": "#e0e0e0",
+        "foreground-muted": "#e0e0e0",
         "footer-key-foreground": "#ffff00",
     },
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -45,6 +46,46 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError):
         fail()
     assert database.reader().execute("SELECT count(*) FROM models").fetchone() == (0,)
+
+
+def test_a_commit_that_fails_leaves_no_open_transaction(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+
+    def refer_to_nothing() -> None:
+        with database.write("full") as connection:
+            connection.execute("PRAGMA defer_foreign_keys = ON")
+            connection.execute("INSERT INTO batch_annotators VALUES (7, 7)")
+
+    with pytest.raises(sqlite3.IntegrityError):
+        refer_to_nothing()
+    with database.write("full") as connection:
+        connection.execute("INSERT INTO models (name) VALUES ('m')")
+    assert database.reader().execute("SELECT name FROM models").fetchall() == [("m",)]
+
+
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+
+    def fill() -> None:
+        with database.write("full") as connection:
+            connection.execute("INSERT INTO models (name) VALUES ('m')")
+            connection.execute("PRAGMA max_page_count = 1")
+            connection.execute("INSERT INTO models (name) VALUES (?)", ("x" * 10**7,))
+
+    with pytest.raises(StoreError, match="full") as caught:
+        fill()
+    assert "Make room" in caught.value.hint
+    assert database.reader().execute("SELECT count(*) FROM models").fetchone() == (0,)
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path, fifo, Path("/dev/null")):
+        with pytest.raises(StoreError, match="no file"):
+            Database(path, create=True)
+    with pytest.raises(StoreError, match="too long"):
+        Database(tmp_path / ("x" * 300), create=True)
 
 
 def test_a_reader_cannot_write(tmp_path: Path) -> None:
@@ -117,7 +158,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, mo
     path = make_project(tmp_path, numbered(2)).path
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, break_halfway])
-        with pytest.raises(sqlite3.OperationalError):
+        with pytest.raises(StoreError, match="nowhere"):
             Database(path)
     columns = [row[1] for row in Database(path).reader().execute("PRAGMA table_info(models)")]
     assert columns == ["id", "name"]

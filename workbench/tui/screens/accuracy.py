@@ -68,7 +68,7 @@ class AccuracyScreen(LiveScreen):
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("accuracy.by", "b", "next_group", "By", "Break down by type, subtype, domain, source, model, dataset."),
+        Action("accuracy.by", "b", "next_group", "By", "Break down by the next property (type, source, model …)."),
         Action("accuracy.export", "e", "export", "CSV", "Write the table as CSV beside the database."),
         Action("accuracy.up", "escape,backspace", "up", "Back", "Go back from subtypes to types, or leave."),
     )

@@ -77,7 +77,9 @@ class BrowseScreen(WorkbenchScreen):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.query_one(VirtualTable).focus()
+        table = self.query_one(VirtualTable)
+        table.focus()
+        self.watch(table, "position", self._tell, init=False)  # in one frame with the cursor; a message comes later
         self._read()
 
     def on_unmount(self) -> None:
@@ -240,10 +242,6 @@ class BrowseScreen(WorkbenchScreen):
         self._opened = ItemScreen(event.row_id, event.table.visible_ids if ordered is None else ordered)
         self.app.push_screen(self._opened)
 
-    @on(VirtualTable.PositionChanged)
-    def _moved(self) -> None:
-        self._tell()
-
     @on(VirtualTable.SelectionHidden)
     def _selection_hidden(self) -> None:
         self._hidden = True
@@ -261,8 +259,8 @@ class BrowseScreen(WorkbenchScreen):
             parts.append(" ".join(map(_shown, query.conditions)))
         if query.search:
             parts.append(f"/{query.search}")
-        if not table.ready:
-            parts.append("reading …")
+        if table.position.endswith("…"):
+            parts.append("reading")
         elif self._hidden and table.cursor is None:
             parts.append("selection filtered out")
         self.query_one(TitleBar).say(printable("  ·  ".join(parts)))

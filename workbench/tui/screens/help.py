@@ -62,7 +62,7 @@ class HelpScreen(ModalScreen[None]):
         parts.append(
             Content.styled(
                 "Every key can be moved in workbench.toml, table [keymap]; the ids are in the documentation. "
-                "The command palette (ctrl+p) finds the same by name.",
+                "The command palette finds the same by name.",
                 "$foreground-muted",
             )
         )

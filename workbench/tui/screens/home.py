@@ -31,17 +31,22 @@ WIDE = 140
 
 _RUNS_SHOWN = 5
 
-_EMPTY = """\
+_HINTS = {
+    "states": """\
 Nothing has been imported yet. In another terminal:
-
-  workbench import {database} FILE…      read questions, references, completions
-  workbench demo                         the sample data, with rule verifiers run
-"""
-_NO_PEOPLE = """\
+workbench import {database} FILE…
+or, for the sample data with rule verifiers run:
+workbench demo""",
+    "datasets": "None yet.",
+    "people": """\
 Nobody labels yet:
-  workbench annotators {database} add NAME…
-  workbench assign {database} --annotators A,B --per-item 2"""
-_NO_RUNS = "No verifier has been run: press v, or\n  workbench verify {database} math-verify"
+workbench annotators {database} add NAME…
+workbench assign {database} --annotators A,B --per-item 2""",
+    "runs": """\
+No verifier has been run. Start one in Verifiers & runs, or:
+workbench verify {database} math-verify""",
+}
+"""What an empty panel says."""
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -75,7 +80,7 @@ class HomeScreen(LiveScreen):
         yield TitleBar("workbench", f"{printable(self.project.path.name)} · {who}")
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
-        with VerticalScroll(id="home-panels", can_focus=False):
+        with VerticalScroll(id="home-panels"):
             for name, title in self._panels():
                 with Vertical(id=f"home-{name}", classes="panel") as panel:
                     panel.border_title = title
@@ -86,7 +91,7 @@ class HomeScreen(LiveScreen):
         found = []
         for action in self.own_actions():
             key = next(iter(self.workbench.shown_keys(action.id, action.keys)), " ")
-            prompt = Content.assemble((f" {key} ", "bold $text-accent"), f" {action.label}")
+            prompt = Content.assemble((f" {key} ", "bold"), f" {action.label}")
             found.append(Option(prompt, id=action.id.partition(".")[2]))
         return found
 
@@ -121,7 +126,10 @@ class HomeScreen(LiveScreen):
         """Fill the panels."""
         self._seen = data
         for name, _ in self._panels():
-            self.query_one(f"#home-{name} Static", Static).update(self._content(name))
+            panel = self.query_one(f"#home-{name} Static", Static)
+            content = self._content(name, panel.content_size.width or overview.NARROW)
+            panel.set_class(not content, "hint")
+            panel.update(content or Content(_HINTS[name].format(database=printable(str(self.project.path)))))
 
     def on_resize(self, event: events.Resize) -> None:
         """Two columns of panels where there is room, and bars of the panels' width."""
@@ -132,33 +140,35 @@ class HomeScreen(LiveScreen):
         if self._seen.status is not None or self._seen.own is not None:
             self.show(self._seen)
 
-    def _content(self, name: str) -> Content:
-        width = self.query_one(f"#home-{name} Static", Static).content_size.width or overview.NARROW
-        seen, database = self._seen, printable(str(self.project.path))
+    def _content(self, name: str, width: int) -> Content:
+        """What a panel shows; nothing where there is nothing yet."""
+        seen = self._seen
         if seen.own is not None:
             return _own_content(seen.own, width)
-        assert seen.status is not None
+        if seen.status is None:
+            return Content()
         if name == "states":
-            return self._states(seen.status, width, database)
+            return _states(seen.status, width)
         if name == "datasets":
-            return overview.datasets_panel(seen.status.datasets, width) or Content("None yet.")
+            return overview.datasets_panel(seen.status.datasets, width)
         if name == "people":
-            return overview.people_panel(seen.status.people, width) or Content(_NO_PEOPLE.format(database=database))
+            return overview.people_panel(seen.status.people, width)
         shown = sorted(seen.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_RUNS_SHOWN]
-        return overview.runs_panel(shown, width) or Content(_NO_RUNS.format(database=database))
-
-    def _states(self, found: Status, width: int, database: str) -> Content:
-        if not found.items:
-            return Content(_EMPTY.format(database=database).rstrip())
-        text = Content(f"{found.items:,} items, {found.questions:,} questions\n") + overview.states_panel(found, width)
-        if found.quarantined:
-            text += Content.styled(f"\n! {found.quarantined:,} rows refused at import (quarantine)", "$text-warning")
-        return text
+        return overview.runs_panel(shown, width)
 
     @on(OptionList.OptionSelected, "#home-menu")
     def _chosen(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         self.workbench.open_screen(str(event.option_id))
+
+
+def _states(found: Status, width: int) -> Content:
+    if not found.items and not found.quarantined:
+        return Content()
+    text = Content(f"{found.items:,} items, {found.questions:,} questions\n") + overview.states_panel(found, width)
+    if found.quarantined:
+        text += Content.styled(f"\n! rows refused at import, in quarantine: {found.quarantined:,}", "$text-warning")
+    return text
 
 
 def _own_progress(project: Project, person: str) -> PersonProgress:
@@ -177,9 +187,9 @@ def _own_progress(project: Project, person: str) -> PersonProgress:
 def _own_content(person: PersonProgress, width: int) -> Content:
     lines = [overview.person_line(person, width), Content("")]
     if person.left:
-        lines.append(Content("Press a to label the next item."))
+        lines.append(Content("Open Annotate to label the next item."))
     elif person.conflicts:
-        lines.append(Content("Nothing left to label. Press j to settle conflicts."))
+        lines.append(Content("Nothing left to label. Open Adjudicate to settle conflicts."))
     else:
         lines.append(Content("Nothing is left for you at the moment."))
     return Content("\n").join(lines)

@@ -82,7 +82,7 @@ class ItemScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Read the item once the panes have their widths."""
         self._pane("completion").focus()
-        self.call_after_refresh(self._open, self.completion)
+        self.call_after_refresh(self._open_first)
 
     def _pane(self, name: str) -> Reader:
         return self.query_one(f"#item-{name}", Reader)
@@ -97,6 +97,15 @@ class ItemScreen(WorkbenchScreen):
             pane.set_class(pane is event.widget, "tall")
 
     # -- which item --------------------------------------------------------------------------------
+
+    def _open_first(self) -> None:
+        read = self._reader_of(self.completion, revealing=True)
+        place = partial(_index_of, self._neighbours, self.completion)
+        self.in_background(lambda: (place(), read()), self._show_first, group="item-open")
+
+    def _show_first(self, found: tuple[int | None, ReadyItem]) -> None:
+        self._index, item = found
+        self._show(item)
 
     def _open(self, completion: int) -> None:
         ahead, self.completion = self._ahead, completion
@@ -114,8 +123,6 @@ class ItemScreen(WorkbenchScreen):
 
     def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
         """Runs in a thread."""
-        if self._index is None and self._neighbours:
-            self._index = _index_of(self._neighbours, self.completion)
         read = browsing.detail if revealing else browsing.read
         return ready(read(self.project, completion), view, widths)
 

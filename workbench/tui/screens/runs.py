@@ -33,7 +33,7 @@ _COUNT_PAUSE = 4.0
 
 _AFTER_FAILURE_S = 5.0
 
-_NO_RUNS = "No verifier has been run yet. Press s to start one; it runs in a process of its own."
+_NO_RUNS = "No verifier has been run yet. Start one: it runs in a process of its own."
 
 
 class RunsScreen(LiveScreen):
@@ -200,8 +200,8 @@ class RunsScreen(LiveScreen):
 
     def _done(self, run: RunInfo) -> None:
         state, _ = run_view.state_words(run)
-        had = f" {run.reused:,} of {run.selected:,} items have a verdict already." if run.selected else ""
-        self.notify(f"{state}.{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
+        had = f" · {run.reused:,} of {run.selected:,} items have a verdict already" if run.reused else ""
+        self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
         self.query_one(VirtualTable).jump_to_id(run.run)
         self.read_again()
 

@@ -21,11 +21,33 @@ from workbench.tui.widgets.reader_messages import SearchChanged
 WIDE = 100
 """Terminal columns from which the question stands beside the completion."""
 
-_ANSWER_CHARACTERS = 600
+_ANSWER_CHARACTERS = 400
+_END_LINES, _END_CHARACTERS = 5, 340
 _NARROW_QUESTION_ROWS = 5
 
 Opened = Literal["", "question", "reference", "completion", "guidelines"]
 """What fills the card's place: nothing, a text in full, or the guidelines."""
+
+
+class WholeText(Reader):
+    """A reader that has no size while it is hidden; it goes to a place as soon as it has one."""
+
+    _wanted = ""
+
+    def go_to(self, mark: str) -> None:
+        """Go to the next place with this mark, now or when the text has been laid out."""
+        self._wanted = mark
+        if self.wrap_width:
+            self._go()
+
+    def on_resize(self) -> None:
+        """The text is laid out next."""
+        self.call_later(self._go)
+
+    def _go(self) -> None:
+        mark, self._wanted = self._wanted, ""
+        if mark and not self.jump(mark) and mark == "boxed":
+            self.notify("No \\boxed here.", markup=False)
 
 
 class FinalAnswerCard(Container):
@@ -40,6 +62,9 @@ class FinalAnswerCard(Container):
     DEFAULT_CSS = """
     FinalAnswerCard { height: 1fr; layout: vertical; }
     FinalAnswerCard #card-body { height: 1fr; layout: vertical; }
+    FinalAnswerCard #card-over { height: 1fr; display: none; }
+    FinalAnswerCard.opened #card-over { display: block; }
+    FinalAnswerCard.opened #card-body { display: none; }
     FinalAnswerCard Reader { border-top: solid $primary-muted; border-title-color: $text-muted; }
     FinalAnswerCard Reader:focus { border-top: solid $primary; border-title-color: $foreground; }
     FinalAnswerCard #card-question { height: 6; }
@@ -50,7 +75,7 @@ class FinalAnswerCard(Container):
         border-top: solid $primary-muted;
         border-title-color: $text-muted;
     }
-    FinalAnswerCard .answer { height: auto; max-height: 5; }
+    FinalAnswerCard .answer { height: auto; max-height: 6; }
     FinalAnswerCard #card-quirks { height: auto; color: $text-warning; display: none; }
     FinalAnswerCard #card-quirks.odd { display: block; }
     FinalAnswerCard #card-right { height: 1fr; }
@@ -58,9 +83,6 @@ class FinalAnswerCard(Container):
     FinalAnswerCard.wide #card-body { layout: horizontal; }
     FinalAnswerCard.wide #card-question { width: 2fr; height: 1fr; }
     FinalAnswerCard.wide #card-right { width: 3fr; }
-    FinalAnswerCard #card-full { display: none; }
-    FinalAnswerCard.opened #card-full { display: block; }
-    FinalAnswerCard.opened #card-body { display: none; }
     FinalAnswerCard #card-find { display: none; height: 1; border: none; padding: 0 1; }
     FinalAnswerCard #card-find.open { display: block; }
     """
@@ -87,8 +109,9 @@ class FinalAnswerCard(Container):
                     yield Static(id="card-completion-answer", classes="answer", markup=False)
                     yield Static(id="card-quirks", markup=False)
                 yield Reader(title="Completion", id="card-completion")
-        yield Reader(id="card-full")
-        yield Input(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
+        with Vertical(id="card-over"):
+            yield WholeText(id="card-full")
+            yield Input(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
 
     @property
     def view(self) -> str:
@@ -114,8 +137,8 @@ class FinalAnswerCard(Container):
         texts = self._texts
         question = self.query_one("#card-question", Reader)
         completion = self.query_one("#card-completion", Reader)
-        question.show(None if texts is None else texts.question_end.of(self.raw))
-        completion.show(None if texts is None else texts.completion_end.of(self.raw))
+        question.show(None if texts is None else texts.question.end(self.raw))
+        completion.show(None if texts is None else texts.completion.end(self.raw))
         reference_answer = self.query_one("#card-reference-answer", Static)
         completion_answer = self.query_one("#card-completion-answer", Static)
         quirks = self.query_one("#card-quirks", Static)
@@ -153,9 +176,9 @@ class FinalAnswerCard(Container):
     # -- whole texts -------------------------------------------------------------------------------
 
     @property
-    def full(self) -> Reader:
+    def full(self) -> WholeText:
         """The reader of whole texts."""
-        return self.query_one("#card-full", Reader)
+        return self.query_one("#card-full", WholeText)
 
     def open(self, part: Opened) -> None:
         """Open a text in full; the one that is open already closes."""
@@ -181,7 +204,7 @@ class FinalAnswerCard(Container):
         self.full.set_title(title)
         self.full.show(document)
         if self.opened in ("reference", "completion"):
-            self.full.call_after_refresh(self.full.jump, "answer")
+            self.full.go_to("answer")
 
     def _full_document(self) -> tuple[RenderedText | None, str]:
         if self.opened == "guidelines":
@@ -211,13 +234,8 @@ class FinalAnswerCard(Container):
         """Open the completion and go to its next box."""
         if self.opened not in ("reference", "completion"):
             self.open("completion")
-            self.full.call_after_refresh(self._jump_boxed)
-        else:
-            self._jump_boxed()
-
-    def _jump_boxed(self) -> None:
-        if self.opened and not self.full.jump("boxed"):
-            self.notify("No \\boxed here.", markup=False)
+        if self.opened:
+            self.full.go_to("boxed")
 
     @staticmethod
     def _note(seen: list[str], what: str) -> None:
@@ -272,32 +290,29 @@ def _title(name: str, key: str, text: str, shown: int, raw: bool) -> str:
 
 
 def _reference_line(texts: CardTexts, raw: bool) -> Content:
-    card = texts.card
-    if not card.reference.found:
-        return _line("Reference", HOW["none"], "its end:\n" + printable_lines(card.reference_tail), found=False)
-    return _line("Reference", HOW[card.reference.how], texts.final_answer("reference", raw), found=True)
+    answer = texts.card.reference
+    if not answer.found:
+        end = [line for line in texts.card.reference_tail.splitlines() if line.strip()][-_END_LINES:]
+        return _missing("Reference", "it ends:\n" + "\n".join(map(printable, end))[-_END_CHARACTERS:])
+    return _found("Reference", HOW[answer.how], texts.final_answer("reference", raw))
 
 
 def _completion_line(texts: CardTexts, raw: bool) -> Content:
-    card = texts.card
-    if not card.completion.found:
-        return _line("Completion", HOW["none"], "read its last lines below", found=False)
-    how = HOW[card.completion.how]
-    if card.answer_in_tail is None:
-        how += f", {len(texts.item.completion_text) - card.completion.start:,} characters before its end"
-    return _line("Completion", how, texts.final_answer("completion", raw), found=True)
+    answer = texts.card.completion
+    if not answer.found:
+        return _missing("Completion", "read its last lines below")
+    how = HOW[answer.how]
+    if texts.card.answer_in_tail is None:
+        how += f", {len(texts.item.completion_text) - answer.start:,} characters before the end"
+    return _found("Completion", how, texts.final_answer("completion", raw))
 
 
-def _line(name: str, how: str, answer: str, *, found: bool) -> Content:
+def _found(name: str, how: str, answer: str) -> Content:
     shown = answer if len(answer) <= _ANSWER_CHARACTERS else f"{answer[:_ANSWER_CHARACTERS]}…"
     return Content.assemble(
-        (f"{name:<10} ", "bold"),
-        ("▶ " if found else "∅ ", "bold $text-accent" if found else "$text-warning"),
-        (shown, "bold" if found else ""),
-        (f"  ({how})", "$text-muted"),
+        (f"{name:<10} ", "bold"), ("▶ ", "bold $text-accent"), (shown, "bold"), (f"  ({how})", "$text-muted")
     )
 
 
-def printable_lines(text: str) -> str:
-    """Text of several lines in characters that can't steer the terminal."""
-    return "\n".join(printable(line) for line in text.splitlines())
+def _missing(name: str, instead: str) -> Content:
+    return Content.assemble((f"{name:<10} ", "bold"), (f"∅ {HOW['none']}", "$text-warning"), f" · {instead}")

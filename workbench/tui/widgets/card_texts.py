@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from workbench.render.document import RenderedText
@@ -13,33 +14,45 @@ from workbench.services.cards import COMPLETION_TAIL, QUESTION_TAIL, Card, Final
 Part = Literal["question", "reference", "completion"]
 
 
-class Views(NamedTuple):
-    """One text in both forms."""
+class Views:
+    """One text in both forms; the exact one is made when it is asked for.
 
-    rendered: RenderedText
-    raw: RenderedText
+    Attributes:
+        rendered: The text for reading, the final answer marked.
+        start: Offset of the last characters that a card shows.
+    """
+
+    def __init__(self, text: str, answer: FinalAnswer | None = None, last: int = 0) -> None:
+        self._text = text
+        self._span = (answer.start, answer.end) if answer is not None and answer.found else None
+        self.start = max(len(text) - last, 0)
+        self.rendered = render(text, answer_span=self._span)
+
+    @cached_property
+    def raw(self) -> RenderedText:
+        """The exact text."""
+        return render_raw(self._text, answer_span=self._span)
 
     def of(self, raw: bool) -> RenderedText:
         """The form asked for."""
         return self.raw if raw else self.rendered
 
+    def end(self, raw: bool) -> RenderedText:
+        """The lines that reach beyond ``start``, with their marks."""
+        document = self.of(raw)
+        first = next((number for number, line in enumerate(document.lines) if line.source[1] > self.start), 0)
+        marks = {name: [at - first for at in places if at >= first] for name, places in document.marks.items()}
+        return RenderedText(document.lines[first:], marks)
+
 
 class CardTexts(NamedTuple):
-    """What a card shows of an item.
-
-    Attributes:
-        question: The whole question; so for reference and completion.
-        question_end: The lines of its last 800 characters.
-        completion_end: The lines of the completion's last 600 characters.
-    """
+    """What a card shows of an item: its texts in full, and where their ends begin."""
 
     item: AnnotationItem
     card: Card
     question: Views
     reference: Views
     completion: Views
-    question_end: Views
-    completion_end: Views
 
     def whole(self, part: Part) -> Views:
         """One of the three texts in full."""
@@ -60,30 +73,10 @@ class CardTexts(NamedTuple):
 def card_texts(item: AnnotationItem) -> CardTexts:
     """Render an item's texts and cut them to a card."""
     card = card_of(item)
-    question = _views(item.question_text)
-    completion = _views(item.completion_text, card.completion)
     return CardTexts(
         item=item,
         card=card,
-        question=question,
-        reference=_views(item.reference, card.reference),
-        completion=completion,
-        question_end=_ends(question, len(item.question_text) - QUESTION_TAIL),
-        completion_end=_ends(completion, len(item.completion_text) - COMPLETION_TAIL),
+        question=Views(item.question_text, last=QUESTION_TAIL),
+        reference=Views(item.reference, card.reference),
+        completion=Views(item.completion_text, card.completion, last=COMPLETION_TAIL),
     )
-
-
-def _views(text: str, answer: FinalAnswer | None = None) -> Views:
-    span = (answer.start, answer.end) if answer is not None and answer.found else None
-    return Views(render(text, answer_span=span), render_raw(text, answer_span=span))
-
-
-def _ends(views: Views, start: int) -> Views:
-    return Views(_end(views.rendered, start), _end(views.raw, start))
-
-
-def _end(document: RenderedText, start: int) -> RenderedText:
-    """The lines that reach beyond an offset, with their marks."""
-    first = next((number for number, line in enumerate(document.lines) if line.source[1] > start), 0)
-    marks = {name: [at - first for at in places if at >= first] for name, places in document.marks.items()}
-    return RenderedText(document.lines[first:], marks)

@@ -9,6 +9,7 @@ from typing import Final
 from workbench.model.browse import BrowseRow
 from workbench.services.browsing import ItemTable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.overview import STATE_MARKS
 
 OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
     "correct": ("✓", "success"),
@@ -19,12 +20,12 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
 }
 """Verdict or gold -> its symbol and style."""
 
-_STATE_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
-    "unlabelled": ("·", "dim"),
-    "labelled": ("◐", "accent"),
-    "conflict": ("≠", "warning"),
-    "final": ("✓", "success"),
-    "excluded": ("⊘", "dim"),
+_STATE_STYLES: Final[dict[str, CellStyle]] = {
+    "unlabelled": "dim",
+    "labelled": "accent",
+    "conflict": "warning",
+    "final": "success",
+    "excluded": "dim",
 }
 
 _BEFORE = (
@@ -52,8 +53,7 @@ class ItemSource:
         self.items = items
         self.ordered: array[int] | None = None
         verdicts = (
-            Column(f"verdict:{name}", name, min_width=6, ideal_width=max(6, min(14, len(name) + 2)))
-            for name in items.verifiers
+            Column(f"verdict:{name}", name, min_width=6, ideal_width=min(14, len(name) + 2)) for name in items.verifiers
         )
         self.columns: Sequence[Column] = (*_BEFORE, *verdicts, *_AFTER)
 
@@ -81,8 +81,8 @@ class ItemSource:
             (
                 Cell(row.completion_id),
                 Cell(row.subtype),
-                _marked(row.state, _STATE_MARKS),
-                _marked(row.gold, OUTCOME_MARKS),
+                Cell(f"{STATE_MARKS[row.state][0]} {row.state}", _STATE_STYLES[row.state]),
+                Cell(f"{OUTCOME_MARKS[row.gold][0]} {row.gold}", OUTCOME_MARKS[row.gold][1]),
                 *verdicts,
                 Cell(row.question, "dim"),
                 Cell(row.model),
@@ -93,8 +93,3 @@ class ItemSource:
 
 def _symbol(word: str) -> Cell:
     return Cell(*OUTCOME_MARKS[word])
-
-
-def _marked(word: str, marks: dict[str, tuple[str, CellStyle]]) -> Cell:
-    mark, style = marks[word]
-    return Cell(f"{mark} {word}", style)

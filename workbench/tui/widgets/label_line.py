@@ -23,7 +23,7 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
 
 
 def label_line(
-    *, verdict: str | None, reason: str | None, subtype: str | None, unsure: bool, note: str, flagged: bool
+    *, verdict: str | None, reason: str | None, subtype: str | None, unsure: bool, note: str, flagged: bool = False
 ) -> Content:
     """Everything a person has said of an item, or that there is nothing yet."""
     parts = [verdict_words(verdict, reason)] if verdict else [Content.styled("· not labelled", "$text-muted")]

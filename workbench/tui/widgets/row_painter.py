@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -61,11 +62,12 @@ class RowPainter:
     def header(self, sort: Sort | None, sorting: bool, scroll_x: int) -> Strip:
         """The header line; a column that is being sorted is marked ``…`` until its order is known."""
         cells = []
-        for column in self.columns:
-            mark = ""
+        for column, width in zip(self.columns, self._widths, strict=True):
+            title = column.title
             if sort is not None and sort.column == column.key:
                 mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
-            cells.append(Cell(column.title + mark))
+                title = fit(title, min(cell_len(title), width - len(mark))) + mark
+            cells.append(Cell(title))
         return self._line(cells, self._style_of("header"), " ", scroll_x, styled=False)
 
     def row(self, row: Row, *, cursor: bool, scroll_x: int) -> Strip:

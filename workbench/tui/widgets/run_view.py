@@ -33,10 +33,10 @@ def columns(wide: bool) -> tuple[Column, ...]:
 
     return (
         Column("verifier", "verifier", 9, 24, sortable=False),
-        number("run", "#", 2),
-        Column("state", "state", 11, 13, sortable=False),
+        number("run", "#", 3),
+        Column("state", "state", 11, 11, sortable=False),
         *((Column("bar", "", _BAR, _BAR, sortable=False),) if wide else ()),
-        Column("done", "done", 11, 19, "right", sortable=False),
+        number("done", "done", 17 if wide else 11),
         number("rate", "/s", 5),
         number("eta", "ETA", 6),
         *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
@@ -49,7 +49,7 @@ def row(run: RunInfo, wide: bool) -> Row:
     state, style = state_words(run)
     part = share(run.done, run.items)
     counts: dict[str, int] = dict((run.verdicts or {}).items())
-    done = f"{percent(part, 0)} % {compact_count(run.done)}/{compact_count(run.items)}"
+    done = f"{compact_count(run.done)}/{compact_count(run.items)}"
     return Row(
         run.run,
         (
@@ -57,7 +57,7 @@ def row(run: RunInfo, wide: bool) -> Row:
             Cell(str(run.run)),
             Cell(state, style),
             *((Cell(bar(part, _BAR), style),) if wide else ()),
-            Cell(done),
+            Cell(f"{percent(part, 0)} % {done}" if wide else done),
             Cell(NONE if run.rate is None else compact_count(round(run.rate))),
             Cell(NONE if run.eta is None else duration(run.eta)),
             *(
@@ -102,6 +102,7 @@ def sentence(run: RunInfo) -> Content:
     return Content.assemble(
         (printable(run.verifier), "bold"),
         f" #{run.run} · version {printable(run.version)} · {printable(run.selection)} · {process(run)}\n",
+        f"{percent(share(run.done, run.items))} %  ",
         *_counts(run),
         "\n",
         _remark(run),
@@ -138,7 +139,7 @@ def _remark(run: RunInfo) -> Content:
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:
-        return Content.styled("! Nobody works on it. Press r to go on; no verdict is lost.", "$text-warning")
+        return Content.styled("! Nobody works on it. Resume it to go on; no verdict is lost.", "$text-warning")
     reasons = reasons_text(run, 4)
     return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
 

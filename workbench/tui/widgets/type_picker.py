@@ -49,7 +49,7 @@ class TypePicker(ModalScreen[str | None]):
         with Vertical(id="type-box") as box:
             box.border_title = Content(self._prompt)
             box.border_subtitle = Content("letter, then number · escape: not now")
-            yield Static(self._table(), id="type-table")
+            yield Static(self._table(), id="type-table", markup=False)
 
     def action_letter(self, letter: str) -> None:
         """Choose one of the four types, or none again."""

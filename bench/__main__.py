@@ -1,0 +1,15 @@
+"""All benchmarks in order: ``python -m bench`` prints one JSON line a figure."""
+
+from __future__ import annotations
+
+from bench import browse, first_paint, import_speed, next_item, start
+
+
+def main() -> None:
+    """Run them all."""
+    for module in (start, first_paint, browse, next_item, import_speed):
+        module.main()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,27 @@
+"""One JSON line a figure: ``{"figure", "value", "unit", "goal", "ok"}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+
+def report(figure: str, value: float, unit: str, goal: float | None = None) -> None:
+    """Print a figure.
+
+    Args:
+        goal: The value it should not exceed, if there is one.
+    """
+    shown = round(value, 2)
+    ok = None if goal is None else shown <= goal
+    print(json.dumps({"figure": figure, "value": shown, "unit": unit, "goal": goal, "ok": ok}), flush=True)
+
+
+def p95(values: Sequence[float]) -> float:
+    """The 95th percentile, by rank."""
+    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value, by rank."""
+    return sorted(values)[len(values) // 2]

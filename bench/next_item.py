@@ -1,0 +1,91 @@
+"""Label key to the next item painted, with completions of 56,000 characters; the same for ``]`` on an item's screen.
+
+The real app runs on a pseudo-terminal of 120x40. Usage: python -m bench.next_item
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from bench.figures import median, p95, report
+from bench.synthetic import cached
+from bench.terminal import QUIET_S, Terminal, workbench
+from workbench.services.people import assign
+from workbench.services.project import open_project
+
+_ITEMS, _CHARACTERS, _LABELS = 240, 56_000, 100
+_GOAL_MS = 80.0
+_THINKING_S = 0.4
+"""Between two labels: less than a person needs to read anything."""
+
+_PROBLEM = re.compile(r"Problem (\d+)\.")
+
+
+def main() -> None:
+    """Measure and print."""
+    source = cached(_ITEMS, verdicts=False, labelled=0, pad=_CHARACTERS)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(shutil.copy(source, Path(folder) / "next.db"))
+        project = open_project(path)
+        assign(project, ["ann"], per_item=1)
+        project.close()
+        _report("label_to_next_item", labels(path))
+        _report("next_item_beside", neighbours(path))
+
+
+def labels(path: Path) -> list[float]:
+    """Milliseconds from the label key to the next item."""
+    with Terminal(workbench("open", str(path), "--as", "ann")) as terminal:
+        terminal.until_text("Annotate")
+        _settle(terminal)
+        terminal.send("a")
+        terminal.until_text("Problem")
+        return [_to_next(terminal, "1" if number % 2 else "0") for number in range(_LABELS)]
+
+
+def neighbours(path: Path) -> list[float]:
+    """Milliseconds from ``]`` to the next item of the table."""
+    with Terminal(workbench("open", str(path))) as terminal:
+        terminal.until_text("Browse")
+        _settle(terminal)
+        terminal.send("b")
+        terminal.until_text(f"1 of {_ITEMS}")
+        _settle(terminal)
+        terminal.send("enter")
+        terminal.until_text("Completion")
+        return [_to_next(terminal, "]") for _ in range(_LABELS)]
+
+
+def _to_next(terminal: Terminal, key: str) -> float:
+    _settle(terminal)
+    sent = terminal.send(key)
+    _until(terminal, lambda: _PROBLEM.search(terminal.text()) is not None)
+    seen = time.perf_counter()
+    with suppress(TimeoutError):
+        seen = terminal.until_quiet(first=QUIET_S)
+    return (seen - sent) * 1000
+
+
+def _until(terminal: Terminal, done: Callable[[], bool]) -> None:
+    while not done():
+        terminal.until_quiet(quiet=0.001)
+
+
+def _settle(terminal: Terminal) -> None:
+    with suppress(TimeoutError):
+        terminal.until_quiet(quiet=_THINKING_S, first=_THINKING_S)
+
+
+def _report(figure: str, times: list[float]) -> None:
+    report(f"{figure}_p95", p95(times), "ms", _GOAL_MS)
+    report(f"{figure}_median", median(times), "ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,317 @@
+"""The app as a whole: who may open what, keys, themes, trouble."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from itertools import count
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import notices, opened, press, settle
+from workbench.errors import RunError
+from workbench.services.people import add_annotators
+from workbench.services.settings import Settings
+from workbench.tui import registry
+from workbench.tui.actions import Action
+from workbench.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.tui.keymap import key_names, problems
+from workbench.tui.screen import WorkbenchScreen
+
+EVERY_SCREEN = sorted(registry.every_screen(), key=lambda kind: kind.__name__)
+TAKEN_BY_MULTIPLEXERS = {"ctrl+a", "ctrl+b", "ctrl+j", "ctrl+o", "ctrl+s"}
+
+
+def name_of(app: WorkbenchApp) -> str:
+    return type(app.screen).__name__
+
+
+# -- the start -------------------------------------------------------------------------------------
+
+START = """
+import asyncio, sys
+from workbench.services.project import open_project
+from workbench.services.settings import settings_of
+from workbench.tui.app import WorkbenchApp
+
+async def start(path):
+    project = open_project(path)
+    async with WorkbenchApp(project, None, settings_of(project)).run_test() as pilot:
+        await pilot.app.workers.wait_for_complete()
+        await pilot.pause()
+    project.close()
+
+asyncio.run(start(sys.argv[1]))
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    done = subprocess.run(
+        [sys.executable, "-c", START, str(project.path)], capture_output=True, text=True, timeout=60, check=True
+    )
+    heavy = {"pandas", "numpy", "scipy", "sympy", "sqlite_utils", "math_verify", "pylatexenc", "pyarrow", "httpx"}
+    assert not heavy & set(done.stdout.split())
+
+
+# -- who may open what -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [name for name in SCREENS if name not in ANNOTATOR_SCREENS])
+async def test_an_annotator_cannot_open_the_coordinators_screens(tmp_path: Path, name: str) -> None:
+    project = make_project(tmp_path, numbered(2))
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        await press(pilot, SCREENS[name][1])
+        assert name_of(app) == "HomeScreen"
+        app.action_open_screen(name)
+        await settle(pilot)
+        assert name_of(app) == "HomeScreen"
+        assert any("coordinator" in notice for notice in notices(app))
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert f"Open {SCREENS[name][2].partition(':')[0]}" not in titles
+
+
+async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, _):
+        opening = {c.title for c in app.get_system_commands(app.screen) if c.title.startswith("Open ")}
+        assert opening == {"Open Home", "Open Annotate", "Open Adjudicate", "Open History"}
+
+
+@pytest.mark.parametrize("name", ANNOTATOR_SCREENS)
+async def test_an_annotator_can_open_their_own(tmp_path: Path, name: str) -> None:
+    project = make_project(tmp_path, numbered(2))
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        app.action_open_screen(name)
+        await settle(pilot)
+        assert name_of(app) == SCREENS[name][0]
+
+
+async def test_an_open_screen_is_gone_back_to(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        app.open_screen("runs")
+        app.open_screen("accuracy")
+        await settle(pilot)
+        depth = len(app.screen_stack)
+        app.open_screen("runs")
+        await settle(pilot)
+        assert name_of(app) == "RunsScreen"
+        assert len(app.screen_stack) == depth - 1
+        app.open_screen("home")
+        await settle(pilot)
+        await press(pilot, "escape")
+        assert name_of(app) == "HomeScreen"
+
+
+# -- the registry ----------------------------------------------------------------------------------
+
+
+def test_every_named_screen_is_found() -> None:
+    assert {kind for kind, _, _ in SCREENS.values()} <= {kind.__name__ for kind in EVERY_SCREEN}
+
+
+@pytest.mark.parametrize("kind", EVERY_SCREEN)
+def test_ids_are_unique_and_say_their_screen(kind: type[WorkbenchScreen]) -> None:
+    ids = [action.id for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE)]
+    assert len(ids) == len(set(ids))
+    assert all(action.id.count(".") == 1 for action in kind.ACTIONS)
+    assert len({action.id.partition(".")[0] for action in kind.ACTIONS}) <= 1
+
+
+def test_no_two_screens_share_an_id() -> None:
+    owners: dict[str, set[tuple[Action, ...]]] = {}
+    for kind in EVERY_SCREEN:
+        for action in kind.ACTIONS:
+            owners.setdefault(action.id, set()).add(kind.ACTIONS)
+    assert {name: len(found) for name, found in owners.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("kind", EVERY_SCREEN)
+def test_every_action_can_be_run(kind: type[WorkbenchScreen]) -> None:
+    for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE):
+        name = action.run.partition("(")[0]
+        owner: type = kind
+        if name.startswith("app.") or action in WorkbenchApp.EVERYWHERE:
+            owner = WorkbenchApp
+        method = f"action_{name.removeprefix('app.').removeprefix('screen.')}"
+        assert hasattr(owner, method), f"{action.id} runs {method}"
+
+
+@pytest.mark.parametrize("kind", EVERY_SCREEN)
+def test_no_default_key_is_taken_by_multiplexers(kind: type[WorkbenchScreen]) -> None:
+    for action in (*kind.ACTIONS, *WorkbenchApp.EVERYWHERE):
+        keys = set(key_names(action.keys))
+        assert keys, f"{action.id} has no key"
+        assert not keys & TAKEN_BY_MULTIPLEXERS
+
+
+@pytest.mark.parametrize("kind", EVERY_SCREEN)
+def test_no_two_actions_of_a_screen_share_a_key(kind: type[WorkbenchScreen]) -> None:
+    keys = [key for action in kind.ACTIONS for key in key_names(action.keys)]
+    assert sorted(keys) == sorted(set(keys))
+
+
+# -- keymap and theme ------------------------------------------------------------------------------
+
+
+async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> None:
+    settings = Settings(keymap={"app.help": "f2", "home.accuracy": "Y"})
+    async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
+        await press(pilot, "y")
+        assert name_of(app) == "HomeScreen"
+        await press(pilot, "Y")
+        assert name_of(app) == "AccuracyScreen"
+        await press(pilot, "f2")
+        assert name_of(app) == "HelpScreen"
+        assert not notices(app)
+
+
+async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
+    settings = Settings(keymap={"annotate.correct": "k"})
+    async with opened(make_project(tmp_path, numbered(2)), settings=settings) as (app, pilot):
+        await press(pilot, "a")
+        assert name_of(app) == "AnnotateScreen"
+        by_id = {found.binding.id: key for key, found in app.screen.active_bindings.items()}
+        assert by_id.get("annotate.correct") == "k"
+        assert not notices(app)
+
+
+async def test_slips_in_the_keymap_are_told_with_the_file(tmp_path: Path) -> None:
+    settings = Settings(keymap={"app.hlep": "f2", "home.browse": "a", "runs.start": ""})
+    async with opened(make_project(tmp_path), settings=settings) as (app, _):
+        told = notices(app)
+        assert len(told) == 3
+        assert all(str(tmp_path / "workbench.toml") in notice for notice in told)
+        assert any("'app.hlep' is no action. Did you mean 'app.help'?" in notice for notice in told)
+        assert any("'a'" in notice and "home.browse" in notice and "home.annotate" in notice for notice in told)
+
+
+ONE = Action("one.go", "g", "go", "Go", "Go.")
+TWO = Action("two.go", "g,h", "go", "Go", "Go.")
+BACK = Action("app.back", "escape", "back", "Back", "Back.")
+
+
+@pytest.mark.parametrize(
+    ("keymap", "found"),
+    [
+        ({}, 0),
+        ({"one.go": "x"}, 0),
+        ({"one.go": "h"}, 0),
+        ({"one.go": "escape"}, 1),
+        ({"app.back": "g"}, 2),
+        ({"one.go": "x", "app.back": "x"}, 1),
+        ({"table.up": "g"}, 0),
+        ({"three.go": "g"}, 1),
+        ({"one.go": " , "}, 1),
+    ],
+)
+def test_keymap_problems(keymap: dict[str, str], found: int) -> None:
+    assert len(problems(keymap, [(ONE,), (TWO,)], [BACK], {"table.up"})) == found
+
+
+@pytest.mark.parametrize("theme", ["high-contrast", "colour-blind", "textual-light"])
+async def test_a_theme_is_chosen_by_name(tmp_path: Path, theme: str) -> None:
+    async with opened(make_project(tmp_path), settings=Settings(theme=theme)) as (app, _):
+        assert app.theme == theme
+        assert not notices(app)
+
+
+async def test_an_unknown_theme_is_told(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path), settings=Settings(theme="[b]plaid[/]")) as (app, _):
+        assert any("[b]plaid[/]" in notice and "high-contrast" in notice for notice in notices(app))
+
+
+async def test_the_app_works_without_colour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "y")
+        assert name_of(app) == "AccuracyScreen"
+
+
+# -- trouble ---------------------------------------------------------------------------------------
+
+
+class Failing(WorkbenchScreen):
+    """Fails in the background."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self.error = error
+        self.calls = count()
+
+    def fail(self) -> None:
+        next(self.calls)
+        raise self.error
+
+
+async def fail(pilot: Pilot[None], error: Exception) -> None:
+    failing = Failing(error)
+    await pilot.app.push_screen(failing)
+    failing.in_background(failing.fail, lambda _: None, group="work")
+    for _ in range(10):
+        await pilot.pause(0.05)
+
+
+async def test_an_expected_error_is_a_notice(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        await fail(pilot, RunError("Run [b]7[/] is gone.", "List them."))
+        assert notices(app) == ["Run Run [b]7[/] is gone. List them."]
+
+
+async def test_an_unexpected_error_is_a_notice_and_a_line_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        with caplog.at_level(logging.ERROR, "workbench.tui"):
+            await fail(pilot, RuntimeError("a [bold]bug[/]"))
+        assert any("a [bold]bug[/]" in notice for notice in notices(app))
+        assert any(record.exc_info for record in caplog.records)
+        assert app.is_running
+
+
+async def test_quitting_ends_long_reads_without_a_word(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    project = make_project(tmp_path)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    async with opened(project) as (app, pilot):
+        screen = app.screen
+        assert isinstance(screen, WorkbenchScreen)
+        screen.in_background(
+            lambda: project.database.reader().execute(endless).fetchone(), lambda _: None, group="endless"
+        )
+        await pilot.pause(0.3)
+        await pilot.press("q")
+        await pilot.pause(0.2)
+        assert not app.is_running
+        assert not notices(app)
+    assert not caplog.records
+
+
+async def test_a_crash_shows_no_data(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = WorkbenchApp(make_project(tmp_path))
+
+    def boom() -> None:
+        secret = "the reference answer"
+        raise RuntimeError(f"bug near {len(secret)}")
+
+    async def crash() -> None:
+        async with app.run_test() as pilot:
+            app.call_later(boom)
+            await pilot.pause(0.2)
+
+    with pytest.raises(RuntimeError, match="bug near"):
+        await crash()
+    printed = capsys.readouterr().err
+    assert "the reference answer" not in printed
+    assert "p.db.app.log" in printed.replace("\n", "")
+    assert any("ended" in record.message for record in caplog.records)

@@ -1,0 +1,268 @@
+"""Browse: rows, search, conditions, sorting, jumps, details; the selection is an item, not a place."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList
+
+from bench.synthetic import build
+from tests.helpers import make_project, numbered
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from workbench.model.selection import Condition
+from workbench.model.verdict import Outcome
+from workbench.services.project import Project, open_project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.browse import BrowseScreen
+from workbench.tui.screens.item import ItemScreen
+from workbench.tui.screens.sort_by import SortByScreen
+from workbench.tui.widgets.condition_suggester import ConditionSuggester
+from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows = numbered(300, model="m/one", source="s")
+    for number, row in enumerate(rows):
+        row["subtype"] = ("A1", "B5", "C1")[number // 2 % 3]
+    project = make_project(tmp_path, rows)
+    add_run(project, "rules", {item: Outcome(item % 4) for item in range(1, 301)})
+    return project
+
+
+@asynccontextmanager
+async def browsing(
+    project: Project, *conditions: Condition, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
+    async with opened(project, size=size) as (app, pilot):
+        app.open_screen("browse", *conditions)
+        await settle(pilot)
+        yield app, pilot
+
+
+def table(app: WorkbenchApp) -> VirtualTable:
+    return app.screen.query_one(VirtualTable)
+
+
+def shown(app: WorkbenchApp) -> str:
+    """The lines of the table."""
+    widget = table(app)
+    return "\n".join(widget.render_line(y).text for y in range(widget.size.height))
+
+
+def remark(app: WorkbenchApp) -> str:
+    return app.screen.query_one(TitleBar).remark
+
+
+async def enter(pilot: Pilot[None], key: str, text: str) -> None:
+    """Open a line with a key, replace what stands there and press enter."""
+    await press(pilot, key)
+    pilot.app.screen.query_one(Input).value = text
+    await press(pilot, "enter")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_opens_on_all_items_with_their_columns(project: Project, size: tuple[int, int]) -> None:
+    async with browsing(project, size=size) as (app, _):
+        assert remark(app) == "1 of 300"
+        lines = shown(app).splitlines()
+        assert lines[0].split()[:6] == ["id", "type", "state", "gold", "rules", "question"]
+        assert lines[1].split()[:7] == ["›c0", "A1", "·", "unlabelled", "✓", "correct", "✓"]
+        assert lines[2].split()[5:7] == ["incorrect", "?"]
+        assert "Question q0?" in lines[1]
+
+
+async def test_a_filter_keeps_the_selected_item_or_says_that_it_is_gone(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, *["down"] * 6)
+        assert table(app).selected_id == 7
+        await enter(pilot, "f", "type=A gold=correct")
+        assert remark(app) == "2 of 50  ·  type=A gold=correct"
+        assert table(app).selected_id == 7
+        await enter(pilot, "f", "gold=incorrect")
+        assert remark(app) == "– of 150  ·  gold=incorrect  ·  selection filtered out"
+        await press(pilot, "escape")
+        assert remark(app) == "7 of 300"
+
+
+async def test_wrong_conditions_are_explained_where_they_are_typed(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await enter(pilot, "f", "colour=red")
+        assert text_of(app, "PromptBar .trouble").startswith("Unknown field 'colour'. Known fields: dataset")
+        app.screen.query_one(Input).value = "verdict:nobody=correct"
+        await press(pilot, "enter")
+        assert "Verifiers that have: rules." in text_of(app, "PromptBar .trouble")
+        assert remark(app) == "1 of 300"
+        await press(pilot, "escape")
+        assert not app.screen.query_one(PromptBar).display
+        assert isinstance(app.screen, BrowseScreen)
+
+
+async def test_what_is_typed_into_the_line_are_letters_not_commands(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "f", *"model=m/one", "enter")
+        assert remark(app).endswith("model=m/one")
+        await press(pilot, "slash", *"q7/", "enter")
+        assert remark(app).endswith("/q7/")
+        assert table(app).row_count == 0
+        assert "No rows" in shown(app)
+
+
+async def test_escape_clears_the_search_then_the_filter_then_leaves(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await enter(pilot, "f", "type=B")
+        await enter(pilot, "slash", "q10")
+        assert table(app).row_count == 10  # both completions of q10, q100, q103, q106 and q109
+        await press(pilot, "escape")
+        assert remark(app).endswith("type=B")
+        assert table(app).row_count == 100
+        await press(pilot, "escape")
+        assert table(app).row_count == 300
+        await press(pilot, "escape")
+        assert type(app.screen).__name__ == "HomeScreen"
+
+
+async def test_sorting_by_a_chosen_column_keeps_the_selection_and_turns_round(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "down", "s")
+        assert isinstance(app.screen, SortByScreen)
+        await press(pilot, "down", "down", "down", "down", "down", "enter")
+        assert table(app).sort is not None
+        assert "rul… ▲" in shown(app)
+        assert table(app).selected_id == 2
+        await press(pilot, "home")
+        assert table(app).selected_id == 4  # the first "incorrect"
+        await press(pilot, "S", "home")
+        assert "rul… ▼" in shown(app)
+        assert table(app).selected_id == 3  # the first "error"
+        await press(pilot, "s", "home", "enter")
+        assert table(app).sort is None
+
+
+async def test_a_click_on_a_header_sorts_and_a_second_one_turns_round(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        for sign in "▲▼":
+            await pilot.click(VirtualTable, offset=(2, 0))
+            await settle(pilot)
+            assert f"id {sign}" in shown(app)
+
+
+async def test_escape_in_the_choice_of_columns_changes_nothing(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "s")
+        assert app.screen.query_one(OptionList).option_count == 9
+        await press(pilot, "escape")
+        assert isinstance(app.screen, BrowseScreen)
+        assert table(app).sort is None
+
+
+@pytest.mark.parametrize(("text", "item"), [("1", 1), ("300", 300), ("2_99", 299), ("c17", 18), ("#c0", 1)])
+async def test_jumping_to_a_row_or_an_id(project: Project, text: str, item: int) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "down", "down")
+        await enter(pilot, "g", text)
+        assert table(app).selected_id == item
+        assert app.focused is table(app)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"), [("0", "300 rows"), ("301", "300 rows"), ("c300", "No item has the id 'c300'")]
+)
+async def test_a_jump_to_nowhere_says_so(project: Project, text: str, problem: str) -> None:
+    async with browsing(project) as (app, pilot):
+        await enter(pilot, "g", text)
+        assert problem in text_of(app, "PromptBar .trouble")
+        assert table(app).selected_id == 1
+
+
+async def test_a_number_with_a_sign_before_it_is_an_id(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"completion_id": str(number)} for number in (30, 20, 10)])
+    async with browsing(project) as (app, pilot):
+        await enter(pilot, "g", "#10")
+        assert table(app).selected_id == 3
+
+
+async def test_enter_opens_the_item_and_coming_back_follows_the_reader(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "down", "enter")
+        assert type(app.screen) is ItemScreen
+        await press(pilot, "right_square_bracket", "right_square_bracket", "escape")
+        assert table(app).selected_id == 4
+
+
+async def test_details_stand_beside_the_table_where_there_is_room(project: Project) -> None:
+    async with browsing(project, size=(120, 40)) as (app, pilot):
+        details = app.screen.query_one("#browse-details", Reader)
+        assert not details.display or not details.region
+        await press(pilot, "d")
+        text = "\n".join(details.render_line(y).text for y in range(20))
+        assert "Question q0?" in text
+        assert "correct rules" in text
+        await press(pilot, "d")
+        assert not details.region
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "d")
+        assert "Details need 100 columns; enter opens the item." in notices(app)
+
+
+async def test_it_can_begin_with_conditions(project: Project) -> None:
+    async with browsing(project, Condition("model", "=", "m/one"), Condition("type", "=", "C")) as (app, pilot):
+        assert remark(app) == "1 of 100  ·  model=m/one type=C"
+        await press(pilot, "f")
+        assert app.screen.query_one(Input).value == "model=m/one type=C "
+
+
+async def test_names_are_data_wherever_they_are_shown(tmp_path: Path) -> None:
+    rows = [{"completion_id": name, "model": name, "source": name, "question": name} for name in HOSTILE]
+    project = make_project(tmp_path, rows)
+    async with browsing(project, size=(120, 40)) as (app, pilot):
+        assert "[bold]x[/]" in shown(app)
+        assert "␛[31m" in shown(app)
+        await press(pilot, "d")
+        await enter(pilot, "slash", "[/]")
+        assert remark(app).endswith("/[/]")
+        await enter(pilot, "f", 'model="[red"')
+        assert remark(app) == "– of 0  ·  model=[red  ·  /[/]"
+        await enter(pilot, "g", "[nobody]")
+        assert "'[nobody]'" in text_of(app, "PromptBar .trouble")
+
+
+async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
+    project = open_project(build(tmp_path / "s.db", 1_000))
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "end")
+        assert remark(app) == "1,000 of 1,000"
+        await enter(pilot, "slash", "attempt 1000.")
+        assert table(app).row_count == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "suggested"),
+    [
+        ("ty", "type="),
+        ("type=A sta", "type=A state="),
+        ("state!=f", "state!=final"),
+        ("verdict", "verdict:rules="),
+        ("verdict:rules=a", "verdict:rules=abstain"),
+        ("model=m", "model=m/one"),
+        ("source=", 'source="a b"'),
+        ("colour", None),
+        ("", None),
+    ],
+)
+async def test_the_line_suggests_fields_and_values(typed: str, suggested: str | None) -> None:
+    suggester = ConditionSuggester({"verdict:": ["rules"], "model": ["m/one"], "source": ["", "a b"]})
+    assert await suggester.get_suggestion(typed) == suggested
+
+
+async def test_tab_takes_the_suggestion(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "f", *"mod", "tab", *"m", "tab", "enter")
+        assert remark(app) == "1 of 300  ·  model=m/one"

@@ -1,0 +1,90 @@
+"""Help: every key of the screen one is on, as the keymap has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import SIZES, opened, press, settle, text_of
+from workbench.services.settings import Settings
+from workbench.tui.app import SCREENS, WorkbenchApp
+from workbench.tui.screen import WorkbenchScreen
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", list(SCREENS))
+async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
+    async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
+        app.open_screen(name)
+        await settle(pilot)
+        below = app.screen
+        assert isinstance(below, WorkbenchScreen)
+        app.action_help()
+        await settle(pilot)
+        text = text_of(app, "#help-keys")
+        for action in below.all_actions():
+            assert action.help in text
+        await press(pilot, "escape")
+        assert app.screen is below
+
+
+async def test_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
+    settings = Settings(keymap={"app.help": "f2", "home.browse": "x,X"})
+    async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
+        await press(pilot, "question_mark")
+        assert type(app.screen).__name__ == "HomeScreen"
+        await press(pilot, "f2")
+        lines = [line.split() for line in text_of(app, "#help-keys").splitlines()]
+        assert ["x", "X", "Open", "Browse:"] in [line[:4] for line in lines]
+        assert ["f2", "Show", "the", "keys"] in [line[:4] for line in lines]
+
+
+async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "question_mark")
+        assert "In a table" not in text_of(app, "#help-keys")
+        await press(pilot, "escape", "v", "question_mark")
+        assert "In a table" in text_of(app, "#help-keys")
+        assert "Last row" in text_of(app, "#help-keys")
+
+
+async def test_an_annotators_help_names_only_what_they_may_open(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    from workbench.services.people import add_annotators
+
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        await press(pilot, "question_mark")
+        text = text_of(app, "#help-keys")
+        assert "Annotate" in text
+        assert "Accuracy" not in text
+        assert "Verifiers" not in text
+
+
+async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "v")
+        assert isinstance(app.screen, WorkbenchScreen)
+        commands = {(command.title, command.help) for command in app.get_system_commands(app.screen)}
+        wanted = {(action.label, action.help) for action in app.screen.all_actions() if action.id != "app.palette"}
+        assert wanted <= commands
+        titles = {title for title, _ in commands}
+        assert {f"Open {text.partition(':')[0]}" for _, _, text in SCREENS.values()} <= titles
+
+
+async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "y")
+        await press(pilot, "ctrl+p")
+        await press(pilot, *"protocol")
+        await pilot.pause(0.3)
+        await press(pilot, "down", "enter")
+        await settle(pilot)
+        assert type(app.screen).__name__ == "AccuracyScreen"
+        assert "strict" in text_of(app, "#accuracy-caption")
+
+
+def test_the_app_has_a_help_key() -> None:
+    assert any(action.id == "app.help" for action in WorkbenchApp.EVERYWHERE)

@@ -1,0 +1,234 @@
+"""Verifiers & runs: started, watched, paused, cancelled and resumed; the work is another process's."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
+from tests.helpers import make_project, numbered
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, text_of, until
+from workbench.errors import UsageError
+from workbench.model.run import RunInfo
+from workbench.model.verdict import Outcome
+from workbench.services import verifying
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.runs import RunsScreen
+from workbench.tui.screens.start_run import read_options
+from workbench.tui.widgets import run_view
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+ITEMS = 400
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    """Items, and verifiers slow enough to be watched."""
+    install_plugin(tmp_path, monkeypatch)
+    with runner_ends(make_project(tmp_path, numbered(ITEMS))) as made:
+        yield made
+
+
+def screen_of(app: WorkbenchApp) -> RunsScreen:
+    assert isinstance(app.screen, RunsScreen)
+    return app.screen
+
+
+def run_of(app: WorkbenchApp, number: int) -> RunInfo:
+    return next(run for run in screen_of(app).runs if run.run == number)
+
+
+def shown(app: WorkbenchApp) -> str:
+    """The table as drawn."""
+    table = app.screen.query_one(VirtualTable)
+    return "\n".join(table.render_line(y).text for y in range(table.size.height))
+
+
+async def test_no_runs_says_what_to_do(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        await press(pilot, "v", "p", "r", "c", "enter")
+        assert "Start one" in text_of(app, "#runs-run")
+        assert type(app.screen).__name__ == "RunsScreen"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_run_is_started_and_watched_until_it_is_complete(project: Project, size: tuple[int, int]) -> None:
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "v", "s")
+        assert type(app.screen).__name__ == "StartRunScreen"
+        names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
+        await press(pilot, "home", *["down"] * names.index("slow"), "enter")
+        await until(pilot, lambda: screen_of(app).runs and 0 < run_of(app, 1).done < ITEMS)
+        await until(pilot, lambda: "▶ running" in shown(app))
+        assert run_of(app, 1).alive
+        await until(pilot, lambda: run_of(app, 1).rate)
+        await until(pilot, lambda: "alive" in text_of(app, "#runs-run"))
+        hurry()
+        await until(pilot, lambda: run_of(app, 1).state == "complete")
+        await until(pilot, lambda: f"{ITEMS}/{ITEMS}" in shown(app))
+        await until(pilot, lambda: "100.0 %" in text_of(app, "#runs-run"))
+        counted = verifying.run_info(project, 1)
+        await until(pilot, lambda: f"slept {ITEMS}" in text_of(app, "#runs-run"))
+        assert counted.verdicts is not None
+        for word, number in counted.verdicts.items():
+            assert f"{number} {word}" in text_of(app, "#runs-run")
+
+
+async def test_pause_resume_and_cancel(project: Project) -> None:
+    run = verifying.start(project, "slow").run
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        await until(pilot, lambda: run_of(app, run).done)
+        await pilot.press("p")
+        await until(pilot, lambda: run_of(app, run).state == "paused")
+        await until(pilot, lambda: "‖ paused" in shown(app))
+        done = len(stored(project, run))
+        await pilot.press("r")
+        await until(pilot, lambda: run_of(app, run).done > done)
+        await pilot.press("c")
+        await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await pilot.press("n")
+        await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
+        assert run_of(app, run).state == "running"
+        await pilot.press("c")
+        await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
+        await pilot.press("y")
+        await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
+        await until(pilot, lambda: run_of(app, run).state == "cancelled")
+        assert len(stored(project, run)) >= done
+
+
+async def test_quitting_leaves_the_run_going(project: Project) -> None:
+    run = verifying.start(project, "slow").run
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        await until(pilot, lambda: run_of(app, run).done)
+        await pilot.press("q")
+        await pilot.pause(0.2)
+        assert not app.is_running
+    until_writing(project, run, ITEMS)
+
+
+async def test_a_dead_runner_is_told_and_resume_goes_on(project: Project) -> None:
+    run = verifying.start(project, "slow").run
+    kill(until_writing(project, run, ITEMS), signal.SIGKILL)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        await until(pilot, lambda: "! stopped" in shown(app))
+        assert "Resume it" in text_of(app, "#runs-run")
+        hurry()
+        await pilot.press("r")
+        await until(pilot, lambda: run_of(app, run).state == "complete")
+        assert len(stored(project, run)) == ITEMS
+
+
+async def test_cursor_and_focus_stay_while_runs_go_on(project: Project) -> None:
+    for name in ("one", "two", "three"):
+        add_run(project, name, {1: Outcome.CORRECT})
+    run = verifying.start(project, "slow").run
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        table = app.screen.query_one(VirtualTable)
+        await pilot.press("down", "down")
+        await until(pilot, lambda: table.selected_id == 2)
+        before = run_of(app, run).done
+        await until(pilot, lambda: run_of(app, run).done > before + 5)
+        assert table.selected_id == 2
+        assert app.focused is table
+        add_run(project, "four", {1: Outcome.CORRECT})
+        await until(pilot, lambda: len(screen_of(app).runs) == 5)
+        await until(pilot, lambda: table.cursor == 3)
+        assert table.selected_id == 2
+
+
+async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v", "s")
+        names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
+        await press(pilot, "home", *["down"] * names.index("exact"))
+        where, options, name = (app.screen.query_one(f"#start-{key}", Input) for key in ("where", "options", "name"))
+        for field, bad, message in (
+            (where, "colour=red", "Unknown field"),
+            (where, 'gold="correct', "quotation"),
+            (options, "speed", "is no option"),
+            (options, "speed=9", "no option 'speed'"),
+        ):
+            field.value = bad
+            await press(pilot, "ctrl+r")
+            assert message in text_of(app, "#start-trouble")
+            field.value = ""
+        where.value, name.value = "gold=correct", "half"
+        where.focus()
+        await press(pilot, "enter")
+        await until(pilot, lambda: screen_of(app).runs and run_of(app, 1).state == "complete")
+        run = run_of(app, 1)
+        assert (run.verifier, run.selection, run.items) == ("half", "gold=correct", ITEMS // 2)
+
+
+async def test_a_refused_start_is_a_notice(project: Project) -> None:
+    run = verifying.start(project, "slow").run
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        await until(pilot, lambda: run_of(app, run).done)
+        screen_of(app).action_start()
+        await until(pilot, lambda: type(app.screen).__name__ == "StartRunScreen")
+        names = [name for _, name in app.screen._choices]  # type: ignore[attr-defined]
+        app.screen.query_one("#start-where", Input).value = "gold=correct"
+        await pilot.press("home", *["down"] * names.index("slow"), "enter")
+        await until(pilot, lambda: any("at work on other items" in notice for notice in notices(app)))
+
+
+async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    outcomes = {1: Outcome.CORRECT, 2: Outcome.ERROR, 3: Outcome.ABSTAIN, 4: Outcome.ERROR}
+    add_run(project, "judge", outcomes, reasons=("[/]", "timeout"))
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        assert "✓ 1 correct" in text_of(app, "#runs-run")
+        assert "! 2 error" in text_of(app, "#runs-run")
+        await press(pilot, "enter")
+        text = text_of(app, "#run-detail Static")
+        assert "2   50.0 %  timeout" in text
+        assert "2   50.0 %  [/]" in text
+        assert "p.db.runner.log" in text
+        await press(pilot, "escape")
+        assert type(app.screen).__name__ == "RunsScreen"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = make_project(tmp_path, numbered(2))
+    for name in HOSTILE:
+        add_run(project, name, {1: Outcome.CORRECT}, reasons=(name,))
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "v")
+        for key in ("up", "down", "down", "down"):
+            await press(pilot, key, "enter")
+            assert type(app.screen).__name__ == "RunDetailScreen"
+            assert "\x1b" not in text_of(app, "#run-detail Static")
+            await press(pilot, "escape", "c")
+            assert type(app.screen).__name__ == "ConfirmScreen"
+            await press(pilot, "n")
+        assert "[bold]x" in shown(app)
+        await press(pilot, "s", "down", "down", "escape")
+        assert not notices(app)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0s"), (59.6, "1m00s"), (200, "3m20s"), (3720, "1h02m"), (359_940, "99h59m"), (400_000, "4d")],
+)
+def test_times_are_short(seconds: float, text: str) -> None:
+    assert run_view.duration(seconds) == text
+
+
+def test_options_are_read() -> None:
+    assert read_options('a=1 b="x y" c==') == {"a": "1", "b": "x y", "c": "="}
+    for bad in ("a", "=1", "a='"):
+        with pytest.raises(UsageError):
+            read_options(bad)

@@ -1,0 +1,80 @@
+"""``workbench open``: a terminal, a database, and perhaps a person."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.services.people import add_annotators
+
+WORKBENCH = [sys.executable, "-m", "workbench"]
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """A closed database with two people."""
+    project = make_project(tmp_path, numbered(4))
+    add_annotators(project, ["amira", "ben"])
+    project.close()
+    return project.path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [((), "workbench open DB"), (("open",), "workbench open DB"), (("open", "p.db"), "needs a terminal")],
+)
+def test_without_database_or_terminal_it_says_what_to_write(arguments: tuple[str, ...], part: str) -> None:
+    done = subprocess.run([*WORKBENCH, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def on_terminal(*arguments: object) -> pexpect.spawn[str]:
+    command = [*WORKBENCH, *map(str, arguments)]
+    environment = os.environ | {"TERM": "xterm-256color", "NO_COLOR": "1"}
+    return pexpect.spawn(command[0], command[1:], dimensions=(24, 80), encoding="utf-8", timeout=30, env=environment)
+
+
+def ended(child: pexpect.spawn[str]) -> tuple[str, int | None]:
+    """What a program wrote until it ended, and its exit code."""
+    child.expect(pexpect.EOF)
+    child.close()
+    return str(child.before), child.exitstatus
+
+
+def test_an_unknown_annotator_is_refused_with_those_known(database: Path) -> None:
+    text, code = ended(on_terminal("open", database, "--as", "zoe"))
+    assert code == 2
+    assert "zoe" in text
+    assert "amira, ben" in text
+
+
+def test_a_missing_database_is_refused(tmp_path: Path) -> None:
+    text, code = ended(on_terminal("open", tmp_path / "none.db"))
+    assert code == 1
+    assert "no such database" in text
+
+
+def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None:
+    database.with_name("workbench.toml").write_text("theme = 3", encoding="utf-8")
+    text, code = ended(on_terminal("open", database))
+    assert code == 2
+    assert "workbench.toml" in text.replace("\r\n", "")
+
+
+@pytest.mark.parametrize("person", ["", "amira"])
+def test_the_app_opens_and_quits(database: Path, person: str) -> None:
+    child = on_terminal("open", database, *(["--as", person] if person else []))
+    child.expect("done" if person else "unlabelled")
+    child.send("q")
+    _, code = ended(child)
+    assert code == 0
+    assert not database.with_name("p.db.app.log").exists()

@@ -1,0 +1,55 @@
+"""``workbench.toml``: read where it is, and refused with file and field where it is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from workbench.config import FILE_NAME, Settings, load
+from workbench.errors import UsageError
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    """A database's path beside a settings file."""
+    (folder / FILE_NAME).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / "p.db"
+
+
+def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
+    assert load(tmp_path / "p.db") == Settings(theme=None, keymap={})
+
+
+def test_theme_and_keymap_are_read(tmp_path: Path) -> None:
+    text = 'theme = "nord"\n[keymap]\n"annotate.correct" = "k,1"\n"app.help" = "f2"\n'
+    assert load(written(tmp_path, text)) == Settings(theme="nord", keymap={"annotate.correct": "k,1", "app.help": "f2"})
+
+
+def test_other_tables_are_left_alone(tmp_path: Path) -> None:
+    assert load(written(tmp_path, "[verifiers.mine]\nkind = 'exact'\n")) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("theme = 3", "theme"),
+        ("keymap = 3", "keymap"),
+        ('[keymap]\n"app.help" = 3', "keymap"),
+        ('[keymap]\n"app.help" = ["f2"]', "keymap"),
+        ("[keymap]\napp.help = 'f2'", "keymap"),
+        ("theme =\nkeymap = 3", "line 1"),
+        (b"theme = '\xff'", "UTF-8"),
+    ],
+)
+def test_a_wrong_file_is_refused_by_name_and_field(tmp_path: Path, text: str | bytes, part: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(written(tmp_path, text))
+    assert str(tmp_path / FILE_NAME) in caught.value.message
+    assert part in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).mkdir()
+    with pytest.raises(UsageError, match=FILE_NAME):
+        load(tmp_path / "p.db")

@@ -1,0 +1,51 @@
+"""What SQLite could not do, in words a person can act on."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench.errors import StoreError
+
+_SAFE = "What was saved before is safe."
+_ACCESS = "You must be allowed to write the file and its folder, also to read: the write-ahead log is beside it."
+_DAMAGED = "Run workbench doctor on it, and go back to a backup."
+_HINTS: dict[int, str] = {
+    sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",
+    sqlite3.SQLITE_IOERR: f"Check the disk and its free space, then try again. {_SAFE}",
+    sqlite3.SQLITE_BUSY: "Another process has kept it locked; try again.",
+    sqlite3.SQLITE_READONLY: _ACCESS,
+    sqlite3.SQLITE_CANTOPEN: _ACCESS,
+    sqlite3.SQLITE_PERM: _ACCESS,
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
+}
+_PRIMARY = 0xFF
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """While inside, an operation that SQLite can't carry out raises a StoreError; broken constraints pass.
+
+    Raises:
+        StoreError: The disk is full, the file is locked, damaged or not to be written, ….
+    """
+    try:
+        yield
+    except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
+        raise
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: {error}.", _hint(error)) from error
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
+    """End a failed transaction, unless SQLite has ended it already, as it does when the disk is full."""
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _hint(error: sqlite3.Error) -> str:
+    # An extended code's low byte is its primary code.
+    return _HINTS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, _DAMAGED)

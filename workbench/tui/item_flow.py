@@ -1,0 +1,265 @@
+"""The items of an annotator on the screen: the one at hand, the one ahead, the way back through own labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import partial
+
+from textual.content import Content
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from workbench.errors import AnnotationError
+from workbench.services.annotating import Progress
+from workbench.tui.desk import Desk
+from workbench.tui.judging import JudgingScreen
+from workbench.tui.widgets.card_texts import CardTexts
+from workbench.tui.widgets.cells import printable
+
+HEARTBEAT_S = 60.0
+LOOK_AGAIN_S = 10.0
+
+_NEXT = "items-next"
+
+_NOTHING_LEFT = """\
+Nothing is left for {name} to label.
+
+New items appear here by themselves. A coordinator opens them with
+
+  workbench assign {database} --annotators {name},OTHER --per-item 2
+
+[ goes back to your own labels, z takes the last one back.
+"""
+_NOBODY = """\
+Nobody is here to label yet. A coordinator opens label slots with
+
+  workbench assign {database} --annotators NAME,OTHER --per-item 2
+"""
+
+
+class ItemFlow(JudgingScreen):
+    """Brings items one after another; what is said of them is the business of the screen made from it."""
+
+    def __init__(self, completion: int | None = None) -> None:
+        """Begin with the next item, or with one of the person's own."""
+        super().__init__()
+        self._wanted = completion
+        self._desk: Desk | None = None
+        self._left = False
+        self._current: CardTexts | None = None
+        self._waiting: list[CardTexts] = []
+        self._revisiting = False
+        self._fetching = False
+        self._unsure = False
+        self._progress: Progress | None = None
+
+    @abstractmethod
+    def ask_type(self) -> None:
+        """Ask for the answer type of the item on the screen."""
+
+    @abstractmethod
+    def stop_asking(self) -> None:
+        """Forget what was being asked: its item is left."""
+
+    @property
+    def _free(self) -> bool:
+        """Whether an item is on the screen and nothing is being stored."""
+        return self._current is not None and not self._busy
+
+    # -- coming and going --------------------------------------------------------------------------
+
+    def begin(self, name: str) -> None:
+        """Open the person's session and the first item."""
+        self._person = name
+        self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
+        self.set_interval(HEARTBEAT_S, self._heartbeat)
+        self.set_interval(LOOK_AGAIN_S, self._look_again)
+
+    def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
+        desk = Desk(self.project, name)
+        if self._left:
+            desk.leave()
+        else:
+            self._desk = desk
+        return desk.open(wanted) if wanted is not None else desk.next()
+
+    def _seated(self, texts: CardTexts | None) -> None:
+        if texts is None:
+            self._show_empty()
+        elif self._wanted is not None:
+            self._show(texts, revisiting=True)
+        else:
+            self._show_next(texts)
+        self._count()
+
+    def nobody(self) -> None:
+        """Say how people come to be."""
+        self._say_empty(_NOBODY.format(database=self.project.path.name))
+
+    def open_item(self, completion: int) -> None:
+        """Go back to one of the person's own items."""
+        if self._desk is not None and not self._busy:
+            self.store(partial(self._desk.open, completion), self._revisit, "opening …")
+
+    def on_unmount(self) -> None:
+        """Give back what was claimed and not labelled."""
+        self._left = True
+        if self._desk is not None:
+            self._desk.leave()
+
+    def _heartbeat(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.heartbeat, lambda _: self._count(), group="annotate-heartbeat")
+
+    def _count(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.progress, self._counted, group="annotate-progress")
+
+    def _counted(self, progress: Progress) -> None:
+        self._progress = progress
+        self.draw_line()
+
+    # -- failures ----------------------------------------------------------------------------------
+
+    def store_failed(self, error: BaseException | None) -> None:
+        """Leave an item whose quota is full."""
+        self.stop_asking()
+        if self._current is None:
+            self._show_empty()
+        elif isinstance(error, AnnotationError):
+            self._advance()
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Allow another look for the next item after one that failed."""
+        if event.worker.group == _NEXT and event.state is WorkerState.ERROR:
+            self._fetching = False
+
+    # -- which item --------------------------------------------------------------------------------
+
+    def _show(self, texts: CardTexts, *, revisiting: bool = False) -> None:
+        self._current, self._revisiting = texts, revisiting
+        self._unsure, self._note = texts.item.unsure, texts.item.note
+        self.set_class(False, "empty")
+        self.card.show(texts)
+        self._stopwatch.start()
+        self.draw_line()
+        # The item is painted before the one after it is made ready.
+        self.call_after_refresh(self._fetch)
+
+    def _show_next(self, texts: CardTexts) -> None:
+        """Show an item to label; one that is labelled lacks its type."""
+        self._show(texts)
+        if texts.item.verdict is not None:
+            self.ask_type()
+
+    def _revisit(self, texts: CardTexts) -> None:
+        self._park()
+        self._show(texts, revisiting=True)
+
+    def _park(self) -> None:
+        """Keep an item that is not done for later; one gone back to needs no keeping."""
+        if self._current is not None and not self._revisiting and not self._complete(self._current):
+            self._waiting.insert(0, self._current)
+
+    def _advance(self) -> None:
+        """Go on to the next item, or wait for it."""
+        if self._waiting:
+            self._show_next(self._waiting.pop(0))
+            return
+        self._current, self._revisiting = None, False
+        self.card.show(None)
+        self._fetch()
+
+    def _fetch(self) -> None:
+        """Claim and render one item ahead."""
+        if self._desk is None or self._fetching or self._waiting:
+            return
+        self._fetching = True
+        beside = () if self._current is None else (self._current.item.completion,)
+        self.in_background(partial(self._desk.next, beside), self._fetched, group=_NEXT, exclusive=False)
+
+    def _fetched(self, texts: CardTexts | None) -> None:
+        self._fetching = False
+        open_ones = {one.item.completion for one in (self._current, *self._waiting) if one is not None}
+        if texts is not None and texts.item.completion not in open_ones:
+            self._waiting.append(texts)
+        if self._current is None and not self._busy:
+            if self._waiting:
+                self._advance()
+            else:
+                self._show_empty()
+
+    def _look_again(self) -> None:
+        if self._current is None and not self._busy:
+            self._fetch()
+
+    def _show_empty(self) -> None:
+        self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=self.project.path.name))
+
+    def _say_empty(self, text: str) -> None:
+        self._current = None
+        self.query_one("#annotate-empty", Static).update(Content(text))
+        self.set_class(True, "empty")
+        self.draw_line()
+
+    @staticmethod
+    def _complete(texts: CardTexts) -> bool:
+        item = texts.item
+        return item.verdict is not None and (item.verdict == "unsuitable" or not item.wants_type)
+
+    # -- going back and on -------------------------------------------------------------------------
+
+    def action_undo(self) -> None:
+        """Take the newest label back."""
+        if self._desk is not None and not self._busy:
+            self.store(self._desk.undo, self._undone, "undoing …")
+
+    def _undone(self, texts: CardTexts | None) -> None:
+        if texts is None:
+            self.notify("There is no label of yours to take back.", markup=False)
+            return
+        completion = texts.item.completion
+        if self._current is not None and self._current.item.completion != completion:
+            self._park()
+        self._waiting = [one for one in self._waiting if one.item.completion != completion]
+        self._show(texts, revisiting=self._complete(texts))
+        self._said = "taken back ✓"
+        self._count()
+
+    def action_skip(self) -> None:
+        """Give the item back; one gone back to is only left."""
+        if not self._free or self._current is None or self._desk is None:
+            return
+        if self._revisiting:
+            self._advance()
+            return
+        self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._skipped(), "skipping …")
+
+    def _skipped(self) -> None:
+        self._said = "skipped"
+        self._advance()
+
+    def action_older(self) -> None:
+        """Go to the own label before this one."""
+        self._step(older=True)
+
+    def action_newer(self) -> None:
+        """Go to the own label after this one, or to the item at hand."""
+        if self._current is not None and not self._revisiting and not self._complete(self._current):
+            self.notify("Label it first, or skip it with s.", markup=False)
+        else:
+            self._step(older=False)
+
+    def _step(self, *, older: bool) -> None:
+        if self._desk is None or self._busy:
+            return
+        at = self._current.item.completion if self._current is not None and self._current.item.verdict else None
+        self.store(partial(self._desk.step, at, older), partial(self._stepped, older), "…")
+
+    def _stepped(self, older: bool, texts: CardTexts | None) -> None:
+        if texts is not None:
+            self._revisit(texts)
+        elif older:
+            self.notify("There is no older label of yours.", markup=False)
+        else:
+            self._advance()

@@ -20,6 +20,9 @@ from workbench.services.project import Project, open_project
 
 _SMALL = 1_000
 _KEY_MS, _RATIO, _VIEW_MS = 20.0, 1.2, 1_000.0
+_BUSY_MS = 50.0
+"""While a query is being read in a thread: the longest the app may keep a key waiting."""
+
 _PAUSE_S = 0.01
 _SETTLED_S = 0.6
 _PAGES = 20
@@ -73,7 +76,7 @@ def views(path: Path) -> None:
             report(f"browse_filter {text}", _view(terminal, "f", text, count), "ms", _VIEW_MS)
         count = _count(project, BrowseQuery(search=_SEARCH))
         report(f"browse_search {_SEARCH}", _view(terminal, "/", _SEARCH, count), "ms", 2 * _VIEW_MS)
-        report("browse_key_during_search_p95", p95(_during_search(terminal)), "ms", 2 * _KEY_MS)
+        report("browse_key_during_search_p95", p95(_during_search(terminal)), "ms", _BUSY_MS)
         for times, column in ((1, "id ▲"), (2, "type ▲")):
             report(f"browse_sort {column}", _sort(terminal, times, column), "ms", 2 * _VIEW_MS)
     project.close()

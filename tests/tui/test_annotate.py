@@ -423,7 +423,9 @@ async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
         it.app.open_screen("annotate")
         await it.settle()
         assert it.title().startswith("ben")
-    assert rows(project, "SELECT name FROM label_events JOIN annotators AS a ON a.id = annotator_id") == [("ben",)]
+    labelled = "SELECT name, unblinded FROM label_events JOIN annotators AS a ON a.id = annotator_id"
+    # The coordinator's app shows gold and verdicts, so what is labelled in it is not blind.
+    assert rows(project, labelled) == [("ben", 1)]
 
 
 async def test_without_people_a_message_says_how_to_add_them(tmp_path: Path) -> None:
@@ -441,6 +443,7 @@ async def test_whole_texts_open_find_and_close(project: Project) -> None:
         assert full.has_focus
         await it.press("w", "slash", *"answer")
         assert full._hits
+        assert f"1 of {len(full._hits)}" in str(full.border_subtitle)
         await it.press("enter", "escape")
         assert not it.screen.query_one("#card-find", Input).has_class("open")
         assert it.opened == "completion"
@@ -456,6 +459,18 @@ async def test_whole_texts_open_find_and_close(project: Project) -> None:
         await it.press("1")
         assert it.opened == ""
     assert rows(project, "SELECT view FROM label_events") == [("card+question+completion rendered",)]
+
+
+async def test_a_blurred_terminal_stops_the_clock(project: Project) -> None:
+    async with desk(project) as it:
+        it.app.post_message(events.AppBlur())
+        await it.settle()
+        await it.pilot.pause(0.3)
+        before = it.screen._stopwatch.elapsed()
+        await it.press("1")
+    ((open_ms, focused_ms),) = rows(project, "SELECT open_ms, focused_ms FROM label_events")
+    assert open_ms - focused_ms >= 300
+    assert before.focused_ms < before.open_ms
 
 
 async def test_letters_typed_into_the_search_do_not_label(project: Project) -> None:

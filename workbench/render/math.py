@@ -134,6 +134,10 @@ class _Parser:
         elif name == "sqrt":
             self.root(row)
         elif name in table.TEXTS:
+            # A group drops its leading blanks; here they part words from what stands before.
+            opening, first = (*self.tokens[self.at : self.at + 2], "", "")[:2]
+            if opening == "{" and first.isspace():
+                row.space()
             row.add(self.argument())
         elif name in table.BOXES:
             row.add(f"{FRAME[0]}{self.argument(flat=False).strip()}{FRAME[1]}")

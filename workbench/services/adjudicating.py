@@ -62,12 +62,16 @@ class Ruling(Struct, frozen=True, kw_only=True):
 class AdjudicationSession:
     """A person who settles conflicts; never one of the item's own annotators.
 
+    Args:
+        sighted: The person also has the coordinator's screens: every decision is marked unblinded.
+
     Raises (on creation):
         UsageError: There is no such annotator.
     """
 
-    def __init__(self, project: Project, adjudicator: str) -> None:
+    def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
         self._database = project.database
+        self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
         self._skipped: set[tuple[str, int]] = set()
 
@@ -138,7 +142,8 @@ class AdjudicationSession:
                 note=ruling.note or None,
                 supersedes=earlier.uuid if earlier else None,
                 seen=conflict.seen,
-                unblinded=events.was_revealed(connection, self.person.id, conflict.task, conflict.subject),
+                unblinded=self._sighted
+                or events.was_revealed(connection, self.person.id, conflict.task, conflict.subject),
                 guideline=guidelines.VERSION,
                 content_hash=conflict.item.content_hash,
                 open_ms=ruling.open_ms,

@@ -84,12 +84,17 @@ class AnnotationSession:
     Reading goes through a connection on which SQLite itself denies others' labels, verdicts, models and gold.
     Every method may be called from any thread; each is one short transaction.
 
+    Args:
+        sighted: The person also has the coordinator's screens, which show gold and verdicts: every label is
+            marked unblinded, not only those on items they are known to have looked at.
+
     Raises (on creation):
         UsageError: There is no such annotator.
     """
 
-    def __init__(self, project: Project, annotator: str) -> None:
+    def __init__(self, project: Project, annotator: str, *, sighted: bool = False) -> None:
         self._database = project.database
+        self._sighted = sighted
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.path, self.person.id)
         self._lock = threading.Lock()
@@ -190,7 +195,7 @@ class AnnotationSession:
             unsure=answer.unsure and task == "correctness",
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=mine.uuid if mine else None,
-            unblinded=events.was_revealed(connection, self.person.id, task, subject),
+            unblinded=self._sighted or events.was_revealed(connection, self.person.id, task, subject),
             guideline=guidelines.VERSION,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,

@@ -14,11 +14,11 @@ import msgspec
 from workbench.errors import StoreError, UsageError
 from workbench.final_answer import HOW, FinalAnswer, completion_answer, reference_answer
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
-from workbench.model.label import LabelEvent, Task
+from workbench.model.label import Task
 from workbench.model.selection import Condition, Selection, parse_condition
 from workbench.services import ledger
 from workbench.services.project import Project
-from workbench.store import browsing, events, people, states
+from workbench.store import browsing, people, states
 from workbench.store.cancelling import cancellable
 from workbench.store.selection import compile_selection
 
@@ -183,15 +183,4 @@ def reveal(project: Project, completion: int) -> None:
         question, _ = states.question_of(connection, completion)
         subjects: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
         for task, subject in subjects:
-            if events.was_revealed(connection, person, task, subject):
-                continue
-            event = LabelEvent(
-                uuid=events.new_uuid(),
-                kind="reveal",
-                task=task,
-                subject=subject,
-                annotator=person,
-                created_at=people.now(),
-                view="detail",
-            )
-            ledger.record(connection, event)
+            ledger.reveal(connection, person, task, subject, "detail")

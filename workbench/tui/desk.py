@@ -19,8 +19,8 @@ class Desk:
         UsageError: There is no such annotator.
     """
 
-    def __init__(self, project: Project, name: str) -> None:
-        self.session = AnnotationSession(project, name)
+    def __init__(self, project: Project, name: str, *, sighted: bool) -> None:
+        self.session = AnnotationSession(project, name, sighted=sighted)
         self._claimed: set[int] = set()
         self._left = False
         self._lock = threading.Lock()

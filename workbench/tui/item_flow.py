@@ -76,7 +76,7 @@ class ItemFlow(JudgingScreen):
         self.set_interval(LOOK_AGAIN_S, self._look_again)
 
     def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
-        desk = Desk(self.project, name)
+        desk = Desk(self.project, name, sighted=self.workbench.annotator is None)
         if self._left:
             desk.leave()
         else:

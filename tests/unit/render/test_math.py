@@ -23,6 +23,9 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
     [
         (r"\frac{-b\pm\sqrt{b^2-4ac}}{2a}", "(-b±√(b²-4ac))/(2a)"),
         (r"\frac{1}{2}", "1/2"),
+        (r"k\pi \text{ for integer } k", "kπ for integer k"),
+        (r"5\text{ cm}", "5 cm"),
+        (r"\text{ cm}", "cm"),
         (r"\frac12x", "(1/2)x"),
         (r"x\frac{1}{2}", "x(1/2)"),
         (r"2\frac{1}{3}", "2 1/3"),

@@ -99,7 +99,7 @@ class AdjudicateScreen(JudgingScreen):
         self.set_interval(LOOK_AGAIN_S, self._look_again)
 
     def _sit_down(self, name: str) -> Opened | None:
-        self._session = AdjudicationSession(self.project, name)
+        self._session = AdjudicationSession(self.project, name, sighted=self.workbench.annotator is None)
         return self._next()
 
     def nobody(self) -> None:

@@ -48,7 +48,7 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(id="help-box") as box:
             box.border_title = Content(f"Keys · {self.below.TITLE_TEXT or 'this screen'}")
             with VerticalScroll():
-                yield Static(self.content(), id="help-keys")
+                yield Static(self.content(), id="help-keys", markup=False)
         yield Footer(show_command_palette=False)
 
     def content(self) -> Content:

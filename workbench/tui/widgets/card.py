@@ -278,8 +278,7 @@ class FinalAnswerCard(Container):
     @on(Reader.SearchChanged, "#card-full")
     def _search_changed(self, event: SearchChanged) -> None:
         event.stop()
-        box = self.query_one("#card-find", Input)
-        box.border_subtitle = f"{event.number} of {event.total}"
+        self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
 
 
 def _title(name: str, key: str, text: str, shown: int, raw: bool) -> str:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from workbench.render.document import RenderedText
 from workbench.render.inert import inert
+from workbench.render.math import render_math
 from workbench.render.text import render, render_raw
 from workbench.services.annotating import AnnotationItem
 from workbench.services.cards import COMPLETION_TAIL, QUESTION_TAIL, Card, FinalAnswer, card_of
@@ -67,7 +68,9 @@ class CardTexts(NamedTuple):
             "".join(span.text for span in line.spans if span.style == "answer")
             for line in self.whole(part).rendered.lines
         )
-        return "\n".join(line for line in lines if line).removeprefix("▶").strip() or inert(answer.text)
+        shown = "\n".join(line for line in lines if line).removeprefix("▶").strip() or inert(answer.text)
+        # References often are bare LaTeX, without the delimiters by which a text's math is found.
+        return render_math(shown) if "\\" in shown else shown
 
 
 def card_texts(item: AnnotationItem) -> CardTexts:

@@ -45,7 +45,7 @@ def _disk(path: Path) -> Finding:
 
 def _environment() -> list[Finding]:
     found = [Finding(name="python", ok=sys.version_info >= (3, 11), message=sys.version.split()[0])]
-    for name in ("textual", "math-verify", "sqlite-utils", "numpy", "pandas", "scipy"):
+    for name in ("textual", "math-verify", "sympy", "sqlite-utils", "numpy"):
         try:
             found.append(Finding(name=name, ok=True, message=metadata.version(name)))
         except metadata.PackageNotFoundError:

@@ -18,6 +18,8 @@ from workbench.tui.widgets.cells import printable
 
 HEARTBEAT_S = 60.0
 LOOK_AGAIN_S = 10.0
+AHEAD_S = 0.15
+"""How long after an item came the next one is made ready: sooner than anybody reads it."""
 
 _NEXT = "items-next"
 
@@ -143,8 +145,8 @@ class ItemFlow(JudgingScreen):
         self.card.show(texts)
         self._stopwatch.start()
         self.draw_line()
-        # The item is painted before the one after it is made ready.
-        self.call_after_refresh(self._fetch)
+        # Rendering the item after it would slow the painting of this one.
+        self.set_timer(AHEAD_S, self._fetch)
 
     def _show_next(self, texts: CardTexts) -> None:
         """Show an item to label; one that is labelled lacks its type."""

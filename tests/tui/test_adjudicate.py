@@ -135,7 +135,7 @@ async def test_verdicts_are_shown_after_the_decision(project: Project, key: str)
         await press(pilot, "1")
         assert isinstance(app.screen, VerdictsAfter)
         assert "judge-a" in seen(app)
-        assert rows(project, "SELECT subject FROM label_events WHERE kind = 'reveal'") == [(first,)]
+        assert rows(project, "SELECT subject FROM label_events WHERE view = 'verdicts'") == [(first,)]
         await press(pilot, key)
         assert subject(app) != first
         assert "judge-a" not in seen(app)

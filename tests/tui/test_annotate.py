@@ -18,6 +18,7 @@ from tests.tui.stage import SIZES, settle
 from workbench.services import people
 from workbench.services.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
+from workbench.store import people as people_store
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.desk import Desk
 from workbench.tui.screens.annotate import AnnotateScreen
@@ -383,7 +384,11 @@ async def test_a_full_quota_leaves_the_item_and_stores_nothing(project: Project)
     async with desk(project) as it:
         first = it.completion
         with project.database.write() as connection:
-            connection.execute("DELETE FROM assignments WHERE subject = ?", (first,))
+            others = [(people_store.add(connection, name), slot) for slot, name in enumerate(("zoe", "yan"), 1)]
+            connection.executemany(
+                f"UPDATE assignments SET annotator_id = ?, state = 'done' WHERE subject = {int(first)} AND slot = ?",
+                others,
+            )
         await it.press("1")
         assert it.completion != first
         assert "not saved" in it.title()

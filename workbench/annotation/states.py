@@ -15,14 +15,14 @@ DEFAULT_NEED = 2
 
 
 def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Labels and adjudications that count: superseded by nothing, one a person and kind.
+    """Labels and adjudications that count: superseded by nothing of the same person, one a person and kind.
 
     Two heads of one person (after a merge) resolve to the greater (created_at, uuid).
     """
-    superseded = {event.supersedes for event in events if event.supersedes}
+    superseded = {(event.annotator, event.supersedes) for event in events}
     heads: dict[tuple[int, str], LabelEvent] = {}
     for event in events:
-        if event.uuid in superseded or event.kind not in ("label", "adjudication"):
+        if (event.annotator, event.uuid) in superseded or event.kind not in ("label", "adjudication"):
             continue
         key = (event.annotator, event.kind)
         held = heads.get(key)

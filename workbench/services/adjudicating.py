@@ -15,6 +15,9 @@ from workbench.services.annotating import AnnotationItem, check_reason
 from workbench.services.project import Project
 from workbench.store import browsing, conflicts, events, people, reading
 
+_LABELS = "labels"
+"""The look at both labels that adjudicating itself is."""
+
 
 class Opinion(Struct, frozen=True, kw_only=True):
     """One of the labels in conflict, without its maker's name.
@@ -89,7 +92,9 @@ class AdjudicationSession:
         return conflicts.count(self._database.reader(), self.person.id)
 
     def open(self, task: Task, subject: int) -> Conflict:
-        """Read one conflict."""
+        """Read one conflict; the person sees both labels, so a label of theirs would not be blind any more."""
+        with self._database.write("normal") as connection:
+            ledger.reveal(connection, self.person.id, task, subject, _LABELS)
         reader = self._database.reader()
         labels = current_labels(events.of_subject(reader, task, subject))
         # An order that is stable for the item and independent of who came first.
@@ -129,6 +134,10 @@ class AdjudicationSession:
             if tuple(sorted(label.uuid for label in labels)) != conflict.seen:
                 raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
             earlier = events.current_of(connection, conflict.task, conflict.subject, self.person.id, "adjudication")
+            if earlier is None and not conflicts.is_open_to(
+                connection, self.person.id, conflict.task, conflict.subject
+            ):
+                raise AnnotationError("Somebody else has settled it, or is to settle it.", "Go on with the next one.")
             event = LabelEvent(
                 uuid=events.new_uuid(),
                 kind="adjudication",
@@ -143,7 +152,7 @@ class AdjudicationSession:
                 supersedes=earlier.uuid if earlier else None,
                 seen=conflict.seen,
                 unblinded=self._sighted
-                or events.was_revealed(connection, self.person.id, conflict.task, conflict.subject),
+                or events.was_revealed(connection, self.person.id, conflict.task, conflict.subject, ignoring=_LABELS),
                 guideline=guidelines.VERSION,
                 content_hash=conflict.item.content_hash,
                 open_ms=ruling.open_ms,

@@ -208,6 +208,9 @@ class AnnotationSession:
     def _take_slot(self, connection: events.Connection, task: Task, subject: int) -> None:
         if assignments.take(connection, task, subject, self.person.id):
             return
+        # Labels from a file may stand where nothing was assigned: there is no quota to keep.
+        if not assignments.is_assigned(connection, task, subject):
+            return
         # The lease had run out; another person's may have run out too.
         assignments.free_expired(connection, time.time())
         if not assignments.take(connection, task, subject, self.person.id):
@@ -243,10 +246,11 @@ class AnnotationSession:
         with self._database.write("full") as connection:
             assignments.skip(connection, item.completion, self.person.id, time.time())
 
-    def release(self, completion: int) -> None:
-        """Give back an item that was claimed ahead and not shown."""
+    def release(self, *completions: int) -> None:
+        """Give back items that were claimed and not labelled."""
         with self._database.write("full") as connection:
-            assignments.give_back(connection, completion, self.person.id)
+            for completion in completions:
+                assignments.give_back(connection, completion, self.person.id)
 
     def flag(self, item: AnnotationItem, on: bool) -> None:
         """Mark an item for the coordinator's eyes, or take the mark off."""

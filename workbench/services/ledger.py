@@ -26,7 +26,7 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
     """Record, once, that a person has seen gold, verdicts or others' labels of a subject; ``what`` says which."""
-    if events.was_revealed(connection, person, task, subject):
+    if events.has_seen(connection, person, task, subject, what):
         return
     event = LabelEvent(
         uuid=events.new_uuid(),

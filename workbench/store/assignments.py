@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 from workbench.model.label import Task
 from workbench.model.selection import Selection
+from workbench.store.events import IN_FORCE
 from workbench.store.people import now
 from workbench.store.selection import FROM_ITEMS, compile_selection
 
@@ -88,9 +89,7 @@ def free_expired(connection: sqlite3.Connection, at: float) -> None:
 
 _ASKED = (
     "(NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
-    "AND e.annotator_id = ?1 AND e.kind = 'label' AND e.verdict = 'unsuitable' "
-    "AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
-    "AND x.supersedes = e.uuid)) "
+    f"AND e.annotator_id = ?1 AND e.kind = 'label' AND e.verdict = 'unsuitable' AND {IN_FORCE}) "
     "OR EXISTS (SELECT 1 FROM task_states AS s WHERE s.task = 'correctness' AND s.subject = c.id "
     "AND s.state = 'final'))"
 )
@@ -239,6 +238,12 @@ def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: in
     return bool(other.rowcount)
 
 
+def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> bool:
+    """Whether the subject has slots at all."""
+    row = connection.execute("SELECT 1 FROM assignments WHERE task = ? AND subject = ? LIMIT 1", (task, subject))
+    return row.fetchone() is not None
+
+
 def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:
     """Whether the person has a slot (leased or done) on the subject."""
     row = connection.execute(
@@ -281,11 +286,11 @@ def progress(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
         "SELECT count(*) FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state = 'done'",
         (annotator,),
     ).fetchone()[0]
-    left: int = connection.execute(
-        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN batch_annotators AS b ON b.batch_id = a.batch_id "
-        "AND b.annotator_id = ?1 WHERE a.task = 'correctness' AND (a.annotator_id = ?1 AND a.state = 'leased' "
-        "OR a.state = 'open' AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 "
-        "AND mine.task = 'correctness' AND mine.subject = a.subject))",
+    leased: int = connection.execute(
+        "SELECT count(*) FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state = 'leased'",
         (annotator,),
     ).fetchone()[0]
-    return done, left
+    offered: int = connection.execute(
+        f"SELECT count(DISTINCT subject) FROM ({_OPEN})", {"person": annotator, "start": 0}
+    ).fetchone()[0]
+    return done, leased + offered

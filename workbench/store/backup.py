@@ -16,14 +16,16 @@ def backup(database: Database, target: Path, *, force: bool = False) -> int:
     Raises:
         StoreError: The target exists and ``force`` is not set, can't be written, or the copy fails its check.
     """
+    database.require_other(target)
     if target.exists() and not force:
         raise StoreError(f"{target} exists.", "Use --force to replace it.")
-    if target.exists() and target.samefile(database.path):
-        raise StoreError(f"{target} is the database itself.")
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         _copy(database.path, temporary)
         _check(temporary)
+        # The log of a database that stood here and was not closed would be replayed over the copy.
+        for suffix in ("-wal", "-shm"):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
         temporary.replace(target)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{target}: {error}.", "The database itself is untouched.") from error
@@ -35,7 +37,7 @@ def backup(database: Database, target: Path, *, force: bool = False) -> int:
 def _copy(source: Path, target: Path) -> None:
     connection = open_connection(source)
     try:
-        connection.execute("VACUUM INTO ?", (str(target),))
+        connection.execute("VACUUM INTO ?", (str(target.absolute()),))
     finally:
         connection.close()
 

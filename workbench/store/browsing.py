@@ -15,6 +15,7 @@ from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome
 from workbench.store.cancelling import Cancelled, cancellable
+from workbench.store.events import IN_FORCE
 from workbench.store.selection import COLUMNS, FROM_ITEMS, GOLD_FROM, VERDICT, VISIBLE, compile_selection, items_for
 
 QUESTION_CHARACTERS = 160
@@ -229,8 +230,7 @@ def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
         "FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
         "WHERE e.kind IN ('label', 'adjudication', 'flag') AND ((e.task = 'correctness' AND e.subject = ?1) OR "
         "(e.task = 'type' AND e.subject = (SELECT question_id FROM completions WHERE id = ?1))) "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
-        "AND x.supersedes = e.uuid) ORDER BY e.id",
+        f"AND {IN_FORCE} ORDER BY e.id",
         (completion,),
     )
     return [

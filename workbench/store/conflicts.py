@@ -21,6 +21,11 @@ def waiting(
     return None
 
 
+def is_open_to(connection: sqlite3.Connection, person: int, task: Task, subject: int) -> bool:
+    """Whether it is a conflict that this person may settle."""
+    return (task, subject) in _open(connection, person)
+
+
 def count(connection: sqlite3.Connection, person: int) -> int:
     """How many conflicts this person may settle."""
     return len(_open(connection, person))
@@ -36,7 +41,8 @@ def _open(connection: sqlite3.Connection, person: int) -> list[tuple[Task, int]]
         "AND b.adjudicator_id <> ?1) "
         "AND (t.task = 'correctness' OR EXISTS (SELECT 1 FROM completions AS c JOIN item_states AS i "
         "ON i.completion_id = c.id WHERE c.question_id = t.subject AND i.state <> 'excluded')) "
-        "ORDER BY (SELECT max(id) FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject)",
+        "ORDER BY (SELECT max(id) FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject "
+        "AND e.kind = 'label')",
         (person,),
     ).fetchall()
 

@@ -76,10 +76,11 @@ def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
     return None if row is None else _event(row)
 
 
-_HEAD = (
-    "NOT EXISTS (SELECT 1 FROM label_events AS x "
-    "WHERE x.task = e.task AND x.subject = e.subject AND x.supersedes = e.uuid)"
+IN_FORCE = (
+    "NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
+    "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
 )
+"""No other event of the same person supersedes the event with the alias e."""
 
 
 def current_of(
@@ -88,7 +89,7 @@ def current_of(
     """A person's event in force on a subject: superseded by none, the newest of two heads."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
-        f"AND kind = ? AND {_HEAD} ORDER BY created_at DESC, uuid DESC LIMIT 1",
+        f"AND kind = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject, annotator, kind),
     ).fetchone()
     return None if row is None else _event(row)
@@ -99,17 +100,27 @@ _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extra
 
 
 def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
-    """A person's newest event in force, with the one of the other task that was stored at the same time."""
+    """A person's newest event in force, with the one of the other task that was stored together with it."""
     given = _GIVEN if kind == "label" else "e.id"
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind = ? AND {_HEAD} "
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind = ? AND {IN_FORCE} "
         f"ORDER BY {given} DESC LIMIT 2",
         (annotator, kind),
     ).fetchall()
     newest = [_event(row) for row in rows]
     given_at = {_original(connection, event).created_at for event in newest}
-    together = len({event.task for event in newest}) == 2 and len(given_at) == 1
-    return newest if together else newest[:1]
+    return newest if len(given_at) == 1 and _of_one_item(connection, newest) else newest[:1]
+
+
+def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bool:
+    """Whether two events are the verdict on a completion and the type of its question."""
+    subjects = {event.task: event.subject for event in newest}
+    if len(subjects) < 2:
+        return False
+    found: tuple[int] | None = connection.execute(
+        "SELECT question_id FROM completions WHERE id = ?", (subjects["correctness"],)
+    ).fetchone()
+    return found == (subjects["type"],)
 
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
@@ -151,11 +162,28 @@ def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
     return (_event(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM label_events ORDER BY id"))
 
 
-def was_revealed(connection: sqlite3.Connection, annotator: int, task: Task, subject: int) -> bool:
-    """Whether the person has looked at gold, verdicts or others' labels of the subject."""
+def was_revealed(
+    connection: sqlite3.Connection, annotator: int, task: Task, subject: int, *, ignoring: str = ""
+) -> bool:
+    """Whether the person has looked at gold, verdicts or others' labels of the subject.
+
+    Args:
+        ignoring: A kind of look that does not count.
+    """
     row = connection.execute(
-        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal'",
-        (task, subject, annotator),
+        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
+        "AND coalesce(view, '') <> ?",
+        (task, subject, annotator, ignoring),
+    )
+    return row.fetchone() is not None
+
+
+def has_seen(connection: sqlite3.Connection, annotator: int, task: Task, subject: int, what: str) -> bool:
+    """Whether this very look of the person at the subject is recorded."""
+    row = connection.execute(
+        "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
+        "AND view = ?",
+        (task, subject, annotator, what),
     )
     return row.fetchone() is not None
 

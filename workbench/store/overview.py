@@ -7,6 +7,7 @@ import sqlite3
 from workbench.model.status import DatasetInfo, PersonProgress
 from workbench.store import assignments, conflicts
 from workbench.store.connection import Database
+from workbench.store.events import IN_FORCE
 from workbench.store.people import everyone
 
 
@@ -28,8 +29,7 @@ def people(database: Database) -> list[PersonProgress]:
     for person in everyone(database):
         labels: int = reader.execute(
             "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
-            "AND e.task = 'correctness' AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task "
-            "AND x.subject = e.subject AND x.supersedes = e.uuid)",
+            f"AND e.task = 'correctness' AND {IN_FORCE}",
             (person.id,),
         ).fetchone()[0]
         _, left = assignments.progress(reader, person.id)

@@ -178,7 +178,8 @@ _PEOPLE = (
               AND e.annotator_id = NEW.annotator_id
               AND e.kind = CASE NEW.kind WHEN 'label' THEN 'adjudication' ELSE 'label' END
               AND NOT EXISTS (SELECT 1 FROM label_events AS l
-                              WHERE l.task = e.task AND l.subject = e.subject AND l.supersedes = e.uuid))
+                              WHERE l.task = e.task AND l.subject = e.subject
+                                AND l.annotator_id = e.annotator_id AND l.supersedes = e.uuid))
         BEGIN SELECT raise(ABORT, 'the adjudicator is none of the annotators of the item'); END""",
     # Derived from the events by annotation/states.py; one row a task and subject that has events.
     """CREATE TABLE task_states (

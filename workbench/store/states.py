@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from workbench.model.label import ItemState, Task, TaskState
 from workbench.store.connection import Database
+from workbench.store.events import IN_FORCE
 
 
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
@@ -72,9 +73,8 @@ def touched(connection: sqlite3.Connection) -> Iterator[tuple[Task, int]]:
 def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
     """People with a label in force on the subject."""
     rows = connection.execute(
-        "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? AND e.kind = 'label' "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
-        "AND x.supersedes = e.uuid)",
+        "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
+        f"AND e.kind = 'label' AND {IN_FORCE}",
         (task, subject),
     )
     return [row[0] for row in rows]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 
+from workbench.errors import StoreError
 from workbench.services.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
+
+LOG = logging.getLogger("workbench.tui")
 
 HISTORY = 500
 """How many of a person's own labels ``older`` and ``newer`` walk through."""
@@ -65,7 +69,9 @@ class Desk:
         """Give back what was claimed and not labelled, and close the session."""
         with self._lock:
             self._left = True
-            for completion in self._claimed:
-                self.session.release(completion)
+            try:
+                self.session.release(*self._claimed)
+            except StoreError:
+                LOG.exception("claimed items were not given back; their leases run out")
             self._claimed.clear()
             self.session.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 
+from msgspec import structs
 from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
@@ -22,6 +23,7 @@ AHEAD_S = 0.15
 """How long after an item came the next one is made ready: sooner than anybody reads it."""
 
 _NEXT = "items-next"
+_SOON_S = 0.05
 
 _NOTHING_LEFT = """\
 Nothing is left for {name} to label.
@@ -54,6 +56,7 @@ class ItemFlow(JudgingScreen):
         self._fetching = False
         self._unsure = False
         self._progress: Progress | None = None
+        self._types: dict[int, str | None] = {}
 
     @abstractmethod
     def ask_type(self) -> None:
@@ -96,11 +99,13 @@ class ItemFlow(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(_NOBODY.format(database=self.project.path.name))
+        self._say_empty(_NOBODY.format(database=printable(self.project.path.name)))
 
     def open_item(self, completion: int) -> None:
         """Go back to one of the person's own items."""
-        if self._desk is not None and not self._busy:
+        if self._desk is None or self._busy:
+            self.set_timer(_SOON_S, partial(self.open_item, completion))
+        else:
             self.store(partial(self._desk.open, completion), self._revisit, "opening …")
 
     def on_unmount(self) -> None:
@@ -182,6 +187,7 @@ class ItemFlow(JudgingScreen):
 
     def _fetched(self, texts: CardTexts | None) -> None:
         self._fetching = False
+        texts = self._with_known_type(texts)
         open_ones = {one.item.completion for one in (self._current, *self._waiting) if one is not None}
         if texts is not None and texts.item.completion not in open_ones:
             self._waiting.append(texts)
@@ -191,12 +197,22 @@ class ItemFlow(JudgingScreen):
             else:
                 self._show_empty()
 
+    def know_type(self, question: int, subtype: str | None) -> None:
+        """Carry a type that was just given, or taken back, to the cards that were made ready before."""
+        self._types[question] = subtype
+        self._waiting = [one for one in map(self._with_known_type, self._waiting) if one is not None]
+
+    def _with_known_type(self, texts: CardTexts | None) -> CardTexts | None:
+        if texts is None or texts.item.question not in self._types:
+            return texts
+        return texts._replace(item=structs.replace(texts.item, subtype=self._types[texts.item.question]))
+
     def _look_again(self) -> None:
         if self._current is None and not self._busy:
             self._fetch()
 
     def _show_empty(self) -> None:
-        self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=self.project.path.name))
+        self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name)))
 
     def _say_empty(self, text: str) -> None:
         self._current = None
@@ -221,6 +237,7 @@ class ItemFlow(JudgingScreen):
             self.notify("There is no label of yours to take back.", markup=False)
             return
         completion = texts.item.completion
+        self.know_type(texts.item.question, texts.item.subtype)
         if self._current is not None and self._current.item.completion != completion:
             self._park()
         self._waiting = [one for one in self._waiting if one.item.completion != completion]

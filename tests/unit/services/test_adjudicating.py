@@ -106,7 +106,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationS
     amira = AdjudicationSession(project, "amira")
     assert amira.next() is None
     assert amira.left() == 0
-    with pytest.raises(AnnotationError, match="none of the annotators"):
+    with pytest.raises(AnnotationError, match="settle"):
         amira.decide(following(chen), Ruling(verdict="correct"))
 
 
@@ -207,7 +207,7 @@ def test_verdicts_are_shown_after_the_decision_and_the_look_is_recorded(
         chen.verdicts_after(conflict)
     chen.decide(conflict, Ruling(verdict="correct"))
     assert chen.verdicts_after(conflict) == [("rule", "correct")]
-    assert rows(project, "SELECT kind, subject FROM label_events WHERE kind = 'reveal'") == [
+    assert rows(project, "SELECT kind, subject FROM label_events WHERE view = 'verdicts'") == [
         ("reveal", conflict.subject)
     ]
     chen.undo()
@@ -220,4 +220,57 @@ def test_no_verdicts_no_reveal(project: Project, chen: AdjudicationSession) -> N
     conflict = following(chen)
     chen.decide(conflict, Ruling(verdict="correct"))
     assert chen.verdicts_after(conflict) == []
-    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'reveal'") == [(0,)]
+    assert rows(project, "SELECT count(*) FROM label_events WHERE view = 'verdicts'") == [(0,)]
+
+
+def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, chen: AdjudicationSession) -> None:
+    people.add_annotators(project, ["dora"])
+    dora = AdjudicationSession(project, "dora")
+    same = following(dora)
+    assert (following(chen).task, following(chen).subject) == (same.task, same.subject)
+    chen.decide(following(chen), Ruling(verdict="correct"))
+    with pytest.raises(AnnotationError, match="settled"):
+        dora.decide(same, Ruling(verdict="incorrect"))
+    assert rows(project, "SELECT verdict FROM label_events WHERE kind = 'adjudication'") == [("correct",)]
+
+
+def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(1))
+    people.assign(project, ["amira", "ben", "chen"], per_item=2)
+    for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
+        session = AnnotationSession(project, name)
+        item = session.next()
+        assert item is not None
+        session.submit(item, Answer(verdict="correct" if verdict == "correct" else "incorrect"))
+        session.close()
+    following(AdjudicationSession(project, "chen"))
+    amira = AnnotationSession(project, "amira")
+    amira.undo()
+    amira.release(1)
+    amira.close()
+    chen = AnnotationSession(project, "chen")
+    item = chen.next()
+    assert item is not None
+    chen.submit(item, Answer(verdict="correct"))
+    chen.close()
+    labelled = "SELECT unblinded FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+    assert rows(project, labelled + "WHERE a.name = 'chen' AND e.kind = 'label'") == [(1,)]
+    project.close()
+
+
+def test_nothing_is_shown_before_a_decision_but_texts_and_labels(tmp_path: Path) -> None:
+    marks = {"model": "MARKMODEL", "source": "MARKSOURCE", "domain": "MARKDOMAIN", "subtype": "A8", "type": "A"}
+    project = make_project(tmp_path, [{**row, **marks, "gold": True} for row in numbered(3)])
+    people.assign(project, ["MARKONE", "MARKTWO"], per_item=2)
+    people.add_annotators(project, ["chen"])
+    label_all(project, "MARKONE", Answer(verdict="correct"))
+    label_all(project, "MARKTWO", Answer(verdict="incorrect"))
+    judge(project)
+    session = AdjudicationSession(project, "chen")
+    conflict = following(session)
+    seen = repr((conflict, session.left()))
+    assert "MARK" not in seen
+    assert "A8" not in seen
+    with pytest.raises(AnnotationError, match="after"):
+        session.verdicts_after(conflict)
+    project.close()

@@ -353,3 +353,69 @@ def test_an_adjudicator_can_not_label_the_item(
     with pytest.raises(AnnotationError, match="none of the annotators"):
         chen.submit(item, CORRECT)
     chen.close()
+
+
+def test_labels_from_a_file_without_slots_can_be_corrected_and_taken_back(tmp_path: Path) -> None:
+    import json
+
+    from workbench.services.labels import import_labels
+
+    project = make_project(tmp_path, numbered(2))
+    path = tmp_path / "labels.jsonl"
+    path.write_text(json.dumps({"completion_id": "c0", "annotator": "amira", "verdict": "correct"}) + "\n")
+    import_labels(project, path)
+    session = AnnotationSession(project, "amira")
+    session.submit(session.open(1), INCORRECT)
+    assert [entry.verdict for entry in session.history()] == ["incorrect"]
+    session.undo()
+    session.undo()
+    assert session.history() == []
+    session.submit(session.open(1), CORRECT)
+    assert [entry.verdict for entry in session.history()] == ["correct"]
+    session.close()
+    project.close()
+
+
+def test_undo_takes_back_no_label_of_another_question(tmp_path: Path) -> None:
+    import json
+
+    from workbench.services.labels import import_labels
+
+    at = "2025-01-01T00:00:00.000000Z"
+    project = make_project(tmp_path, numbered(4))
+    path = tmp_path / "labels.jsonl"
+    lines = [
+        {"completion_id": "c0", "annotator": "amira", "answer_subtype": "A1", "created_at": at},
+        {"completion_id": "c2", "annotator": "amira", "verdict": "correct", "created_at": at},
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    import_labels(project, path)
+    session = AnnotationSession(project, "amira")
+    session.undo()
+    assert rows(project, "SELECT task, subject FROM label_events WHERE kind = 'retraction'") == [("correctness", 3)]
+    session.close()
+    project.close()
+
+
+def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
+    from workbench.services.adjudicating import AdjudicationSession, Ruling
+
+    project = make_project(tmp_path, numbered(3))
+    people.assign(project, ["amira", "ben", "chen"], per_item=2)
+    for name, answer in (("amira", CORRECT), ("ben", INCORRECT)):
+        session = AnnotationSession(project, name)
+        session.submit(following(session), answer)
+        session.close()
+    adjudication = AdjudicationSession(project, "chen")
+    conflict = adjudication.next()
+    assert conflict is not None
+    adjudication.decide(conflict, Ruling(verdict="correct"))
+    people.assign(project, ["amira", "ben", "chen"], per_item=3)
+    session = AnnotationSession(project, "chen")
+    promised, served = session.progress().left, 0
+    while (item := session.next()) is not None:
+        session.submit(item, CORRECT)
+        served += 1
+    assert served == promised == 2
+    session.close()
+    project.close()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,8 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.services.care import backup, doctor
+from workbench.services.exporting import export
+from workbench.services.label_export import export_labels
 from workbench.services.project import open_project
 
 
@@ -38,6 +43,52 @@ def test_a_backup_replaces_nothing_unless_forced_and_never_itself(tmp_path: Path
     backup(project, target, force=True)
     with pytest.raises(StoreError, match="itself"):
         backup(project, project.path, force=True)
+
+
+@pytest.mark.parametrize("name", ["p.db", "p.db-wal", "p.db-shm", "p.db-journal", "soft.db", "hard.db", "x/../p.db"])
+def test_nothing_is_written_over_the_database(tmp_path: Path, name: str) -> None:
+    project = make_project(tmp_path, numbered(2))
+    (tmp_path / "x").mkdir()
+    (tmp_path / "soft.db").symlink_to(project.path)
+    (tmp_path / "hard.db").hardlink_to(project.path)
+    target = tmp_path / name
+    with pytest.raises(StoreError, match="database itself"):
+        backup(project, target, force=True)
+    with pytest.raises(StoreError, match="database itself"):
+        export(project, target, format="csv", force=True)
+    with pytest.raises(StoreError, match="database itself"):
+        export_labels(project, target, force=True)
+    assert open_project(project.path).database.reader().execute("SELECT count(*) FROM completions").fetchone() == (2,)
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for target in (fifo, tmp_path, Path()):
+        with pytest.raises(StoreError, match="no regular file"):
+            backup(project, target, force=True)
+        with pytest.raises(StoreError, match="no regular file"):
+            export(project, target, format="csv", force=True)
+        with pytest.raises(StoreError, match="no regular file"):
+            export_labels(project, target, force=True)
+    assert fifo.is_fifo()
+
+
+def test_a_backup_is_not_mixed_with_the_log_of_what_stood_there(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(3))
+    target = tmp_path / "copy.db"
+    backup(project, target)
+    # A process that is killed leaves its write-ahead log behind.
+    script = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute('PRAGMA journal_mode = WAL'); c.execute(\"INSERT INTO models (name) VALUES ('stale')\"); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(target)], check=False)
+    assert target.with_name("copy.db-wal").stat().st_size > 0
+    backup(project, target, force=True)
+    copy = open_project(target)
+    assert copy.database.reader().execute("SELECT name FROM models").fetchall() == []
 
 
 def failures(path: Path) -> set[str]:

@@ -104,7 +104,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(_NOBODY.format(database=self.project.path.name))
+        self._say_empty(_NOBODY.format(database=printable(self.project.path.name)))
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy and self._session is not None:
@@ -121,7 +121,9 @@ class AdjudicateScreen(JudgingScreen):
     def _show(self, opened: Opened | None) -> None:
         self._current, self._note = opened, ""
         if opened is None:
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=self.project.path.name))
+            self._say_empty(
+                _NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name))
+            )
             return
         self.set_class(False, "empty")
         panel = self.query_one("#opinions", Container)
@@ -191,15 +193,17 @@ class AdjudicateScreen(JudgingScreen):
             focused_ms=elapsed.focused_ms,
             view=self.card.view,
         )
-        self.store(partial(self._decide, self._current.conflict, full), partial(self._decided, full))
+        session, conflict = self._session, self._current.conflict
+        self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
-    def _decide(self, conflict: Conflict, ruling: Ruling) -> list[tuple[str, str]]:
-        """Store the decision, then read what the verifiers said; those of a question's type say nothing."""
-        assert self._session is not None
-        self._session.decide(conflict, ruling)
-        return self._session.verdicts_after(conflict) if conflict.task == "correctness" else []
+    def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
+        """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
+        if conflict.task == "correctness":
+            self.store(lambda: session.verdicts_after(conflict), partial(self._show_verdicts, ruling), "saved ✓")
+        else:
+            self._go_on("on")
 
-    def _decided(self, ruling: Ruling, said: list[tuple[str, str]]) -> None:
+    def _show_verdicts(self, ruling: Ruling, said: list[tuple[str, str]]) -> None:
         if not said:
             self._go_on("on")
             return

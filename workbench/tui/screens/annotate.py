@@ -81,6 +81,8 @@ class AnnotateScreen(ItemFlow):
                 item, verdict=answer.verdict, reason=answer.reason, unsure=answer.unsure, note=answer.note
             )
         self._storing = Answer()
+        if answer.subtype is not None:
+            self.know_type(item.question, answer.subtype)
         self._current = texts._replace(item=structs.replace(item, subtype=answer.subtype or item.subtype))
         fast = bool(stored) and answer.open_ms is not None and answer.open_ms < FAST_MS
         self._said = f"saved ✓ · fast: {(answer.open_ms or 0) / 1000:.1f} s" if fast else "saved ✓"

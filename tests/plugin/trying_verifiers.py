@@ -45,7 +45,7 @@ class SlowApart(Slow):
 
 
 class Moody:
-    """Does what the completion says: hangs, crashes, or raises."""
+    """Does what the completion says: hangs, crashes, raises, or answers nonsense."""
 
     description: ClassVar[str] = "Does what the completion says"
     options: ClassVar[dict[str, str]] = {}
@@ -64,6 +64,8 @@ class Moody:
             os._exit(9)
         if item.completion == "raise":
             raise ValueError("no such thing")
+        if item.completion == "no memory":
+            raise MemoryError
         if item.completion == "nonsense":
             return cast("Verdict", "correct")
         return Verdict(outcome=Outcome.CORRECT)

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from io import BytesIO, TextIOWrapper
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from workbench import __version__
+
+if TYPE_CHECKING:
+    from workbench.errors import WorkbenchError
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("demo", "Load the sample data, run the rule verifiers, show the result."),
@@ -67,13 +72,32 @@ def root(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line; errors a person can act on end it with their exit code, never a traceback."""
-    from workbench.errors import WorkbenchError
-    from workbench.render.inert import inert
+    from workbench.errors import UsageError, WorkbenchError
 
+    _prepare_streams()
     try:
         root(standalone_mode=True)
     except WorkbenchError as error:
-        click.echo(f"{error.title}: {inert(error.message)}", err=True)
-        if error.hint:
-            click.echo(f"  {inert(error.hint)}", err=True)
-        sys.exit(error.exit_code)
+        _end(error)
+    except UnicodeEncodeError as error:
+        _end(UsageError(f"{error.object[:200]!r} is no UTF-8 text.", "Is the locale right? See: locale"))
+    except OSError as error:
+        _end(WorkbenchError(f"{error.filename or 'The output'}: {error.strerror}."))
+
+
+def _prepare_streams() -> None:
+    """Characters that a terminal's encoding lacks are written as escapes; a closed stdout swallows everything."""
+    if sys.stdout is None:
+        sys.stdout = TextIOWrapper(BytesIO(), encoding="utf-8")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _end(error: WorkbenchError) -> NoReturn:
+    from workbench.render.inert import inert
+
+    click.echo(f"{error.title}: {inert(error.message)}", err=True)
+    if error.hint:
+        click.echo(f"  {inert(error.hint)}", err=True)
+    sys.exit(error.exit_code)

@@ -13,6 +13,7 @@ from workbench.cli.common import (
     project_at,
     selection_of,
     where_option,
+    whole_number,
 )
 
 
@@ -38,7 +39,7 @@ from workbench.cli.common import (
     show_default=True,
     help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
 )
-@click.option("--run", type=int, help="Exactly this run instead of the newest complete one.")
+@click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
 @where_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 @json_option

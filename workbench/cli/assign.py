@@ -12,6 +12,7 @@ from workbench.cli.common import (
     selection_of,
     show,
     where_option,
+    whole_number,
 )
 
 
@@ -21,7 +22,7 @@ from workbench.cli.common import (
 @click.option("--per-item", default=2, show_default=True, help="How many people label each item.")
 @click.option("--adjudicator", metavar="D", help="Who settles conflicts of these items; without it, any third person.")
 @where_option
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many items.")
+@click.option("--limit", type=whole_number, help="At most so many items.")
 @json_option
 def command(
     database: str,

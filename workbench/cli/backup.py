@@ -23,4 +23,4 @@ def command(database: str, file: Path, force: bool, as_json: bool) -> None:
 
     with project_at(database) as project:
         size = backup(project, file, force=force)
-    print_json({"written": str(file), "bytes": size}) if as_json else show(f"{file}: {size} bytes")
+    print_json({"written": click.format_filename(file), "bytes": size}) if as_json else show(f"{file}: {size} bytes")

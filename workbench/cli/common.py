@@ -14,6 +14,9 @@ from workbench.render.inert import inert
 from workbench.services.project import opened_project
 
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
+whole_number = click.IntRange(1, 2**63 - 1)
+"""What counts and numbers may be: SQLite's integers."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 where_option = click.option(
     "--where",

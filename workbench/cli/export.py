@@ -62,6 +62,6 @@ def command(
     if report.without_gold:
         say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
     if as_json:
-        print_json({"written": report.written, "file": str(file), "format": format_, "table": table})
+        print_json({"written": report.written, "file": click.format_filename(file), "format": format_, "table": table})
     else:
         click.echo(f"{report.written} rows written to {file}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
 from workbench.model.item import QuarantinedRow
 from workbench.services.importing import (
     DEFAULT_MAX_LINE,
@@ -98,20 +98,20 @@ def _progress(plans: list[FilePlan]) -> Iterator[Callable[[int], None] | None]:
 
 def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     done = "would be imported" if dry_run else "imported"
-    click.echo(
+    show(
         f"{report.dataset}: {report.read} rows read, {report.imported} {done}, "
         f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
     )
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
     if columns:
-        click.echo(f"Columns: {columns}")
+        show(f"Columns: {columns}")
     if report.swapped_types:
-        click.echo("The two type fields were the wrong way round, as in the released file; taken the right way.")
+        show("The two type fields were the wrong way round, as in the released file; taken the right way.")
     for code, number in report.reasons.items():
-        click.echo(f"  {code}: {number}")
+        show(f"  {code}: {number}")
     for file in report.files or []:
         counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
-        click.echo(f"  {file.file}: {counts}")
+        show(f"  {file.file}: {counts}")
         _say_refused(file.file, file.quarantine)
     if not report.files:
         _say_refused(str(plans[0].path), report.quarantine)

@@ -9,6 +9,9 @@ import click
 
 from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
 
+SHOWN = 20
+"""Refused lines that are spelled out."""
+
 
 @click.command()
 @database_argument
@@ -38,7 +41,9 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
         print_json(report)
     else:
         show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
-    for refusal in report.refusals:
+    for refusal in report.refusals[:SHOWN]:
         say(f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}")
+    if report.refused > SHOWN:
+        say(f"… and {report.refused - SHOWN} more; --json has them all.")
     if report.refused:
         sys.exit(3)

@@ -17,7 +17,8 @@ def command(database: str | None = None, annotator: str | None = None) -> None:
     """Open the app on a database.
 
     With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
-    coordinator's, and each look at gold, verdicts or labels is recorded as a reveal.
+    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
+    blind.
     """
     if database is None:
         raise UsageError(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 import msgspec
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at
+from workbench.cli.common import database_argument, json_option, print_json, project_at, whole_number
 from workbench.model.run import RunInfo
 from workbench.render.inert import inert
 from workbench.services.project import Project
@@ -16,7 +16,7 @@ from workbench.services.project import Project
 @click.command()
 @database_argument
 @click.argument("verb", type=click.Choice(["list", "show", "pause", "cancel", "resume"]), default="list")
-@click.argument("run", type=int, required=False)
+@click.argument("run", type=whole_number, required=False)
 @json_option
 def command(database: str, verb: str, run: int | None, as_json: bool) -> None:
     """List runs, or show, pause, cancel or resume one by its number."""
@@ -61,7 +61,7 @@ def _one(project: Project, verb: str, run: int, as_json: bool) -> None:
 
 
 def _document(info: RunInfo) -> dict[str, Any]:
-    """The run and its attempts: an item is attempted inside this machine, so none is ever sent or ambiguous."""
+    """The run and its attempts: an item is attempted in a local process, so none is ever sent or ambiguous."""
     attempts = {"unsent": 0, "sent": 0, "failed": 0, "done": info.done}
     return {**msgspec.to_builtins(info), "attempts": attempts, "ambiguous": []}
 

@@ -7,7 +7,16 @@ import time
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, selection_of, where_option
+from workbench.cli.common import (
+    database_argument,
+    json_option,
+    print_json,
+    project_at,
+    say,
+    selection_of,
+    where_option,
+    whole_number,
+)
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.render.inert import inert
 from workbench.services.project import Project
@@ -21,7 +30,7 @@ _CLEAR = "\r\x1b[K"
 @click.option("-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the verifier.")
 @click.option("--name", help="The name of this configuration; the verifier's own by default.")
 @where_option
-@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many of these items.")
+@click.option("--limit", type=whole_number, help="Only the first so many of these items.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
 @click.option("--detach", is_flag=True, help="Start it and return; `workbench runs DB` shows it.")
 @json_option

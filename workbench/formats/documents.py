@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
@@ -22,7 +23,11 @@ from workbench.model.item import KEPT_RAW, Refusal
 
 MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
 
+TABLES: tuple[FileFormat, ...] = ("csv", "tsv")
+"""Formats with a header row."""
+
 _BATCH = 256
+_LONGEST_JSON = 512 << 20
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -56,8 +61,8 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
         return _parquet(path)
     if kind == "json":
         return _json(stream, path)
-    if kind in ("csv", "tsv"):
-        return _table(stream, "," if kind == "csv" else "\t", path, max_line)
+    if kind in TABLES:
+        return _table(stream, kind, path, max_line)
     return _json_lines(stream, max_line)
 
 
@@ -86,10 +91,17 @@ def _refused_line(line: Line, max_line: int) -> Refusal:
 
 
 def _json(stream: Stream, path: Path) -> Iterator[Row]:
-    parts = []
+    parts: list[bytes] = []
+    size = 0
     try:
         while block := stream.read(1 << 20):
             parts.append(block)
+            size += len(block)
+            if size > _LONGEST_JSON:
+                raise FormatError(
+                    f"{path}: a JSON document of more than {_LONGEST_JSON >> 20} MiB can't be read.",
+                    "Write one object a line, such as with: jq -c '.[]'",
+                )
     except (EOFError, zlib.error) as error:
         raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
     for number, element in enumerate(_elements(b"".join(parts), path), 1):
@@ -105,9 +117,9 @@ def _elements(text: bytes, path: Path) -> list[msgspec.Raw]:
         for name in ("rows", "data"):
             if name in keys:
                 return _RAW_LIST.decode(keys[name])
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        error = explain_document(text)
-        message = "The document is no list of rows." if error.code == "wrong_type" else error.message
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        valid = isinstance(error, msgspec.ValidationError)
+        message = "The document is no list of rows." if valid else explain_document(text).message
         raise FormatError(
             f"{path}: {message}", "A JSON file holds one array, or an object with rows or data."
         ) from None
@@ -147,10 +159,24 @@ class _Recorded:
         return raw
 
 
-def _table(stream: Stream, delimiter: str, path: Path, max_line: int) -> Iterator[Row]:
-    csv.field_size_limit(max_line)
+def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
+    """The columns of an open CSV or TSV file.
+
+    Raises:
+        FormatError: There is no usable header row.
+    """
+    reader, _ = _cells(stream, kind, max_line)
+    return _header(reader, path)
+
+
+def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _Recorded]:
+    csv.field_size_limit(min(max_line, sys.maxsize))
     recorded = _Recorded(read_lines(stream, max_line))
-    reader = csv.reader(recorded, delimiter=delimiter, strict=True)
+    return csv.reader(recorded, delimiter="," if kind == "csv" else "\t", strict=True), recorded
+
+
+def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    reader, recorded = _cells(stream, kind, max_line)
     header = _header(reader, path)
     recorded.take()
     while True:

@@ -107,6 +107,8 @@ def resolve_columns(found: Sequence[str], explicit: Mapping[str, str], *, releas
 
 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str) -> None:
+    if not found and not columns:
+        raise FormatError(f"{place}: there is no row with columns in it.", "Is it the right file, and --format?")
     for field in REQUIRED:
         if field not in columns:
             raise FormatError(

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from workbench.formats.documents import Document, documents, keys_of
+from workbench.formats.documents import TABLES, Document, documents, header_of, keys_of
 from workbench.formats.fields import is_released, resolve_columns
 from workbench.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.formats.rows import RowBuilder
@@ -60,6 +60,9 @@ def plan_file(
     kind = detect_format(path) if format == "auto" else format
     with open_stream(path) as (stream, _):
         keys, sample = keys_of(documents(stream, kind, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+    if kind in TABLES:
+        with open_stream(path) as (stream, _):
+            keys = header_of(stream, kind, path, max_line)
     released = kind in ("jsonl", "verifybench") and (is_released(keys) or not sample)
     explicit = dict(columns or {})
     found = resolve_columns(keys, explicit, released=released, place=str(path))

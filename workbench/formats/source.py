@@ -24,6 +24,7 @@ _GZIP_BITS = 16 + zlib.MAX_WBITS
 _COMPRESSED_BLOCK = 64 * 1024
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _HEAD = 256 * 1024
 _SUFFIXES: dict[str, FileFormat] = {
     ".csv": "csv",
@@ -68,8 +69,10 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
         FormatError: The file can't be read.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
         with path.open("rb", buffering=0) as file, closing(_Counted(file, progress)) as counted:
-            yield _decompressed(file, counted), counted.digest
+            yield _decompressed(file, counted, path), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 
@@ -136,9 +139,11 @@ class _Unzipped:
                 return data
 
 
-def _decompressed(file: IO[bytes], counted: _Counted) -> Stream:
+def _decompressed(file: IO[bytes], counted: _Counted, path: Path) -> Stream:
     start = file.read(len(_BOM))
     file.seek(0)
+    if start.startswith(_UTF_16):
+        raise FormatError(f"{path}: the file is UTF-16.", "Save it as UTF-8.")
     if start.startswith(_GZIP):
         return _Unzipped(counted)
     if start == _BOM:

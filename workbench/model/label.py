@@ -113,6 +113,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
         revision: 1 for a first label, 2 for its first correction, and so on.
         uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
         kind: In a history export, what the event was (``retraction``, ``flag`` …).
+        seen: In a history export, the labels an adjudication settled; without it, those there when it is imported.
     """
 
     completion_id: str
@@ -133,3 +134,5 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     supersedes: str | UnsetType = UNSET
     focused_ms: int | UnsetType = UNSET
     unblinded: bool | UnsetType = UNSET
+    flagged: bool | UnsetType = UNSET
+    seen: tuple[str, ...] | UnsetType = UNSET

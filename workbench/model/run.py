@@ -14,6 +14,9 @@ Request = Literal["pause", "cancel"]
 ACTIVE: frozenset[RunState] = frozenset({"queued", "running"})
 """States in which a runner has, or will have, work to do."""
 
+STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
+"""What becomes of a run when the request is done."""
+
 
 class ConfiguredVerifier(Struct, frozen=True, kw_only=True):
     """A name bound to one configuration of a verifier.

@@ -6,10 +6,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
-from msgspec import structs
-
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import Verifier
+from workbench.model.verdict import Verdict, VerifierInput
+from workbench.verifiers.base import Verifier, judged
 from workbench.verifiers.pool import WorkerPool
 
 GROUP = 500
@@ -20,7 +18,7 @@ _BREATH_S = 0.002
 _WAIT_S = 0.1
 
 
-class Desk(Protocol):
+class VerdictSink(Protocol):
     """What the work needs of the runner."""
 
     def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
@@ -32,26 +30,26 @@ class Desk(Protocol):
         ...
 
 
-def judge_inline(verifier: Verifier, chunks: Iterable[list[VerifierInput]], desk: Desk) -> None:
+def judge_inline(verifier: Verifier, chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> None:
     """Judge in this process, for verifiers that can neither hang nor crash."""
     group: list[tuple[int, Verdict]] = []
     began = time.monotonic()
-    for item in _items(chunks, desk):
-        group.append((item.item, _judge(verifier, item)))
+    for item in _items(chunks, sink):
+        group.append((item.item, judged(verifier, item)))
         if len(group) == GROUP or time.monotonic() - began > _GROUP_S:
-            desk.store(group)
+            sink.store(group)
             # Others who want to write get their turn.
             time.sleep(_BREATH_S)
-            desk.look_up()
+            sink.look_up()
             group, began = [], time.monotonic()
-    desk.store(group)
+    sink.store(group)
 
 
 def judge_in_workers(
-    spec: tuple[str, dict[str, str]], workers: int, chunks: Iterable[list[VerifierInput]], desk: Desk
+    spec: tuple[str, dict[str, str]], workers: int, chunks: Iterable[list[VerifierInput]], sink: VerdictSink
 ) -> None:
     """Judge in worker processes; a worker goes on only when its last verdict is committed."""
-    items = _items(chunks, desk)
+    items = _items(chunks, sink)
     item = next(items, None)
     if item is None:
         return
@@ -64,25 +62,14 @@ def judge_in_workers(
                 item = next(items, None)
             results = pool.wait(_WAIT_S)
             for start in range(0, len(results), GROUP):
-                desk.store([(judged.item, verdict) for judged, verdict in results[start : start + GROUP]])
+                sink.store([(judged.item, verdict) for judged, verdict in results[start : start + GROUP]])
             for judged, _ in results:
                 pool.release(judged.item)
             busy -= len(results)
-            desk.look_up()
+            sink.look_up()
 
 
-def _items(chunks: Iterable[list[VerifierInput]], desk: Desk) -> Iterator[VerifierInput]:
+def _items(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:
     for chunk in chunks:
-        desk.look_up()
+        sink.look_up()
         yield from chunk
-
-
-def _judge(verifier: Verifier, item: VerifierInput) -> Verdict:
-    """The verdict with its time; an exception is the verdict "error"."""
-    started = time.perf_counter()
-    try:
-        verdict = verifier.verify(item)
-    except Exception as error:
-        detail = f"{type(error).__name__}: {error}"[:2000]
-        verdict = Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail)
-    return structs.replace(verdict, ms=(time.perf_counter() - started) * 1000)

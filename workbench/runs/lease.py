@@ -43,6 +43,14 @@ def is_alive(row: LeaseRow | None) -> bool:
     return started is not None and abs(started - row.pid_started) <= _START_TOLERANCE_S
 
 
+def living_runner(connection: sqlite3.Connection) -> bool:
+    """Whether the runner is alive; a dead one loses its claim, so that it finds out should it only stand still."""
+    if is_alive(runs.lease(connection)):
+        return True
+    runs.drop_lease(connection)
+    return False
+
+
 def _started(pid: int) -> float | None:
     """When a process started, in seconds since the epoch; None when it has ended."""
     try:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from workbench.errors import RunError, WorkbenchError
-from workbench.model.run import Request, RunState
+from workbench.model.run import STATE_AFTER, Request, RunState
 from workbench.model.verdict import Verdict
 from workbench.runs.execution import judge_in_workers, judge_inline
 from workbench.runs.launch import log_path
@@ -41,9 +41,6 @@ class _Asked(Exception):
 
     def __init__(self, request: Request) -> None:
         self.request = request
-
-
-_STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
 
 
 class Runner:
@@ -101,11 +98,19 @@ class Runner:
     def _do(self, run: RunRow) -> None:
         _log.info("run %d: %s %s begins", run.id, run.verifier.name, run.version)
         try:
-            _execute(self._database, run, _Desk(self, self._database, self._lease, run.id))
+            verifier = _verifier(run)
+            sink = _Sink(self, self._database, self._lease, run.id)
+            _judge(self._database, run, verifier, sink)
+            judged = -1
+            while not self._complete(run):
+                if sink.stored == judged:
+                    raise RunError("Some items can't be read.", "Find out more: workbench doctor DB")
+                judged = sink.stored
+                _judge(self._database, run, verifier, sink)
         except (_Stop, LeaseLost):
             raise
         except _Asked as asked:
-            self._settle(run, _STATE_AFTER[asked.request])
+            self._settle(run, STATE_AFTER[asked.request])
         except WorkbenchError as error:
             _log.warning("run %d: %s", run.id, error)
             self._settle(run, "failed", str(error))
@@ -113,10 +118,18 @@ class Runner:
             _log.exception("run %d", run.id)
             where = log_path(self._database.path)
             self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
-        else:
-            with self._lease.write() as connection:
-                runs.complete(connection, run.id, verdicts.count(connection, run.id))
-            _log.info("run %d: complete", run.id)
+
+    def _complete(self, run: RunRow) -> bool:
+        """End the run, unless items came behind its scan: whoever joined it meanwhile relies on them too."""
+        with self._lease.write() as connection:
+            stored = verdicts.count(connection, run.id)
+            chosen = verdicts.of_selection(connection, run.id, run.selection)
+            if chosen.stored < chosen.items:
+                runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
+                return False
+            runs.complete(connection, run.id, stored)
+        _log.info("run %d: complete", run.id)
+        return True
 
     def _settle(self, run: RunRow, state: RunState, message: str | None = None) -> None:
         with self._lease.write() as connection:
@@ -124,7 +137,7 @@ class Runner:
         _log.info("run %d: %s", run.id, state)
 
 
-class _Desk:
+class _Sink:
     """Stores one run's verdicts and notices what is asked of it."""
 
     def __init__(self, runner: Runner, database: Database, lease: Lease, run: int) -> None:
@@ -132,12 +145,14 @@ class _Desk:
         self._database = database
         self._lease = lease
         self._run = run
+        self.stored = 0
         self._looked = 0.0
 
     def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
         if results:
             with self._lease.write() as connection:
                 verdicts.put(connection, self._run, results)
+            self.stored += len(results)
 
     def look_up(self) -> None:
         if time.monotonic() - self._looked < _LOOK_S:
@@ -149,13 +164,12 @@ class _Desk:
             raise _Asked(request)
 
 
-def _execute(database: Database, run: RunRow, desk: _Desk) -> None:
-    verifier = _verifier(run)
+def _judge(database: Database, run: RunRow, verifier: Verifier, sink: _Sink) -> None:
     chunks = verdicts.pending(database, run.id, run.selection)
     if verifier.isolation == "inline":
-        judge_inline(verifier, chunks, desk)
+        judge_inline(verifier, chunks, sink)
     else:
-        judge_in_workers((run.verifier.kind, run.verifier.options), run.workers, chunks, desk)
+        judge_in_workers((run.verifier.kind, run.verifier.options), run.workers, chunks, sink)
 
 
 def _verifier(run: RunRow) -> Verifier:

@@ -60,7 +60,10 @@ def accuracy(
 def _runs(project: Project, verifiers: tuple[str, ...], run: int | None) -> dict[int, str]:
     reader = project.database.reader()
     if run is not None:
-        return {run: figures.verifier_of_run(reader, run)}
+        name = figures.verifier_of_run(reader, run)
+        if verifiers and name not in verifiers:
+            raise UsageError(f"Run {run} is of {name!r}, not of {', '.join(verifiers)}.")
+        return {run: name}
     complete = browsing.newest_runs(reader)
     unknown = set(verifiers) - set(complete.values()) - {BASELINE}
     if unknown:

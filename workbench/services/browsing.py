@@ -6,6 +6,7 @@ import getpass
 import re
 from array import array
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from threading import Event
 
@@ -131,16 +132,19 @@ def read(project: Project, completion: int) -> ItemDetail:
     return browsing.detail(project.database.reader(), completion)
 
 
-def detail(project: Project, completion: int) -> ItemDetail:
+def detail(project: Project, completion: int, also: str | None = None) -> ItemDetail:
     """Everything of one item, for the coordinator; the look is recorded as a reveal.
 
     A later label by the same person on the item is marked unblinded.
+
+    Args:
+        also: The annotator as whom the coordinator labels in this app, if they do.
 
     Raises:
         UsageError: There is no such item.
     """
     found = read(project, completion)
-    reveal(project, completion)
+    reveal(project, completion, also)
     return found
 
 
@@ -176,11 +180,12 @@ def coordinator_name() -> str:
         return "coordinator"
 
 
-def reveal(project: Project, completion: int) -> None:
-    """Record that the coordinator has seen gold, verdicts or labels of an item (once an item)."""
+def reveal(project: Project, completion: int, also: str | None = None) -> None:
+    """Record that the coordinator has seen gold, verdicts or labels of an item (once an item); see ``detail``."""
     with project.database.write("normal") as connection:
-        person = people.add(connection, coordinator_name(), "coordinator")
+        looking = [people.add(connection, coordinator_name(), "coordinator")]
+        looking += [people.add(connection, also)] if also is not None else []
         question, _ = states.question_of(connection, completion)
         subjects: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
-        for task, subject in subjects:
+        for person, (task, subject) in product(looking, subjects):
             ledger.reveal(connection, person, task, subject, "detail")

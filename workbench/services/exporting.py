@@ -96,10 +96,12 @@ def export(
 
     Raises:
         FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
         UsageError: There is no such data set, or the table does not come in this format.
     """
     if table != "items" and format not in ("csv", "parquet"):
         raise UsageError(f"{table} can't be written as {format}.", "Use --format csv or --format parquet.")
+    project.database.require_other(path)
     chosen = _with_dataset(project, selection or Selection(), dataset)
     if table == "items":
         return _export_items(project, path, format, chosen, gold, force)

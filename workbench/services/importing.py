@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +20,7 @@ from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
 from workbench.services.project import Project
 from workbench.store import importing as store
 
-SHOWN = 20
-"""Refused rows that a report spells out."""
+_LONGEST_NAME = 200
 
 __all__ = [
     "DEFAULT_MAX_LINE",
@@ -110,9 +110,10 @@ def import_files(
 
     Raises:
         FormatError: A file can't be read as what it is.
+        UsageError: The data set's name is none.
         StoreError: Another import is running.
     """
-    name = dataset or default_dataset(plans)
+    name = _name(dataset, plans)
     reports = []
     with store.import_session(project.database, name) as session:
         for plan in plans:
@@ -139,7 +140,7 @@ def preview_import(
     Args:
         project: The project, or None when there is none yet.
     """
-    name = dataset or default_dataset(plans)
+    name = _name(dataset, plans)
     database = project.database if project is not None else None
     rows = store.compared_only(database, name)
     reports = []
@@ -158,13 +159,28 @@ def preview_import(
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
     """The first file's name without its suffixes."""
-    name = plans[0].path.name
+    name = _text(Path(plans[0].path.name))
     return name.removesuffix(".gz").rpartition(".")[0] or name
+
+
+def _name(dataset: str | None, plans: Sequence[FilePlan]) -> str:
+    name = dataset or default_dataset(plans)
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise UsageError(
+            f"{name[:_LONGEST_NAME]!r} is no name for a data set.",
+            f"Say --dataset NAME, with 1 to {_LONGEST_NAME} printable characters.",
+        )
+    return name
+
+
+def _text(path: Path) -> str:
+    """A path as text: a file's name may be any bytes, what is stored and shown is UTF-8."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _identity(plan: FilePlan) -> store.ImportedFile:
     mapping = {"columns": plan.columns, "swapped_types": plan.swapped_types, "max_line": plan.max_line}
-    return store.ImportedFile(path=str(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
+    return store.ImportedFile(path=_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
 
 
 def _read(
@@ -185,7 +201,7 @@ def _read(
             reasons[row.code] += 1
             shown.append(QuarantinedRow(line=row.line, field=row.field, code=row.code, message=row.message))
         shown.sort(key=lambda row: row.line)
-        del shown[SHOWN:]
+        del shown[store.SHOWN :]
         items.clear()
         refused.clear()
 
@@ -207,7 +223,7 @@ def _report(
     plan: FilePlan, counts: store.ImportCounts, reasons: dict[str, int], quarantine: list[QuarantinedRow]
 ) -> FileReport:
     return FileReport(
-        file=str(plan.path),
+        file=_text(plan.path),
         format=plan.format,
         read=counts.read,
         imported=counts.imported,
@@ -234,7 +250,7 @@ def _together(dataset: str, reports: list[FileReport]) -> ImportReport:
         swapped_types=any(report.swapped_types for report in reports),
         mapping=reports[0].mapping,
         reasons=dict(sorted(reasons.items())),
-        quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
+        quarantine=[row for report in reports for row in report.quarantine][: store.SHOWN],
         files=reports if len(reports) > 1 else UNSET,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from workbench.annotation.states import current_events
-from workbench.errors import FormatError
+from workbench.formats.writing import new_file
 from workbench.model.label import LabelEvent, LabelLine
 from workbench.services.project import Project
 from workbench.store import label_lines
@@ -24,25 +23,15 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
+        StoreError: The file belongs to the database itself.
     """
-    if path.exists() and not force:
-        raise FormatError(f"{path} exists.", "Use --force to replace it.")
+    project.database.require_other(path)
     placed = list(label_lines.all_events(project.database.reader()))
-    lines = _history(placed) if history else _current(placed)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     written = 0
-    try:
-        with temporary.open("wb") as file:
-            for line in lines:
-                file.write(msgspec.json.encode(line) + b"\n")
-                written += 1
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        raise FormatError(f"{path}: {error.strerror}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+    with new_file(path, force=force) as file:
+        for line in _history(placed) if history else _current(placed):
+            file.write(msgspec.json.encode(line) + b"\n")
+            written += 1
     return written
 
 
@@ -55,8 +44,10 @@ def _history(placed: list[Placed]) -> Iterator[LabelLine]:
         line.task = event.task
         if event.supersedes:
             line.supersedes = event.supersedes
-        if event.unblinded:
-            line.unblinded = True
+        if event.flagged:
+            line.flagged = True
+        if event.seen:
+            line.seen = event.seen
         yield line
 
 
@@ -111,4 +102,5 @@ def _line(row: Placed, revision: int) -> LabelLine:
         revision=revision,
         unsure=event.unsure,
         focused_ms=UNSET if event.focused_ms is None else event.focused_ms,
+        unblinded=event.unblinded or UNSET,
     )

@@ -96,16 +96,17 @@ def _put_line(connection: events.Connection, line: LabelLine) -> int:
     if len(found) > 1:
         raise _Refused("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line")
     completion, question, dataset, question_key = found[0]
-    person = people.add(connection, line.annotator)
+    name = people.tidy(line.annotator)
+    person = people.add(connection, name)
     stored = 0
     if line.verdict is not None or line.kind is not UNSET:
-        key = (dataset, line.completion_id, line.annotator, line.role, str(line.revision))
+        key = (dataset, line.completion_id, name, line.role, str(line.revision))
         if line.task == "type":
             stored += _put(connection, line, "type", question, person, key)
         else:
             stored += _put(connection, line, "correctness", completion, person, key)
     if line.answer_subtype is not None and line.kind is UNSET:
-        type_key = (dataset, question_key, line.annotator, line.role, str(line.revision), "type")
+        type_key = (dataset, question_key, name, line.role, str(line.revision), "type")
         if not _type_stands(connection, line, question, person):
             stored += _put(connection, line, "type", question, person, type_key)
     return stored
@@ -157,10 +158,11 @@ def _put(
         exclusion_reason=None if is_type else line.reason,
         subtype=line.answer_subtype if is_type else None,
         unsure=line.unsure,
+        flagged=line.flagged is True,
         note=None if is_type else line.note,
         supersedes=_superseded(connection, line, task, subject, person, kind),
-        seen=_seen(connection, task, subject) if kind == "adjudication" else (),
-        unblinded=events.was_revealed(connection, person, task, subject),
+        seen=_seen(connection, line, task, subject, kind),
+        unblinded=line.unblinded is True or events.was_revealed(connection, person, task, subject),
         focused_ms=None if line.focused_ms is UNSET else line.focused_ms,
     )
     held = events.by_uuid(connection, uuid)
@@ -189,6 +191,9 @@ def _superseded(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, kind: EventKind
 ) -> str | None:
     if line.supersedes is not UNSET:
+        replaced = events.by_uuid(connection, line.supersedes)
+        if replaced and (replaced.task, replaced.subject, replaced.annotator) != (task, subject, person):
+            raise _Refused("supersedes", f"{line.annotator} can't replace a label of someone else or of another item")
         return line.supersedes
     if line.revision == 1 or kind not in ("label", "adjudication"):
         return None
@@ -196,7 +201,11 @@ def _superseded(
     return held.uuid if held else None
 
 
-def _seen(connection: events.Connection, task: Task, subject: int) -> tuple[str, ...]:
+def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind) -> tuple[str, ...]:
+    if line.seen is not UNSET:
+        return line.seen
+    if kind != "adjudication":
+        return ()
     current = current_events(events.of_subject(connection, task, subject))
     return tuple(sorted(event.uuid for event in current if event.kind == "label"))
 

@@ -79,6 +79,8 @@ def assign(
     """
     if per_item < 1:
         raise UsageError("--per-item must be at least 1.")
+    names = [people.tidy(name) for name in names]
+    adjudicator = people.tidy(adjudicator) if adjudicator else None
     if len(set(names)) != len(names):
         raise UsageError("An annotator is named twice.")
     if len(names) < per_item:

@@ -12,7 +12,7 @@ from msgspec import structs
 from workbench.errors import RunError, UsageError
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.runs.launch import ensure_runner, log_path
-from workbench.runs.lease import is_alive
+from workbench.runs.lease import is_alive, living_runner
 from workbench.services.project import Project
 from workbench.store import runs as stored_runs
 from workbench.store import verdicts as stored_verdicts
@@ -167,6 +167,6 @@ def _timestamp(seconds: float) -> str:
 def _give_up(project: Project, run: int) -> RunError:
     message = f"The background runner ended {_RESTARTS} times without a new verdict."
     with project.database.write() as connection:
-        if not is_alive(stored_runs.lease(connection)):
+        if not living_runner(connection):
             stored_runs.settle(connection, run, "failed", message)
     return RunError(message, f"See {log_path(project.path)}.")

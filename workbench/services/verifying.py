@@ -16,17 +16,17 @@ from msgspec import structs
 from workbench.errors import RunError, UsageError, WorkbenchError
 from workbench.model.run import (
     ACTIVE,
+    STATE_AFTER,
     ConfiguredVerifier,
     Request,
     RunInfo,
-    RunState,
     VerdictLine,
     VerifierInfo,
 )
 from workbench.model.selection import Selection
 from workbench.model.verdict import OutcomeWord
 from workbench.runs.launch import ensure_runner
-from workbench.runs.lease import is_alive
+from workbench.runs.lease import living_runner
 from workbench.services.project import Project
 from workbench.services.run_status import Watch, light_info, run_info, run_row, runs, wait
 from workbench.store import runs as stored_runs
@@ -60,7 +60,6 @@ EVERYTHING = Selection()
 _NAME = re.compile(r"[\w.+@/-]{1,100}")
 _OBEY_S = 5.0
 _LOOK_S = 0.05
-_STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
 
 
 def kinds(project: Project) -> list[VerifierInfo]:
@@ -262,7 +261,7 @@ def _queue_or_join(
     connection: sqlite3.Connection, run: int, selection: Selection, stored: int, pending: int, workers: int | None
 ) -> None:
     row = run_row(connection, run)
-    at_work = row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(connection)))
+    at_work = row.state == "queued" or (row.state == "running" and living_runner(connection))
     if row.state == "complete" and not pending:
         return
     if not at_work:
@@ -292,10 +291,10 @@ def _wake(project: Project, run: int) -> None:
 
 def _ask(project: Project, run: int, request: Request) -> RunInfo:
     """Ask the runner, or change the state here when none lives."""
-    wanted = _STATE_AFTER[request]
+    wanted = STATE_AFTER[request]
     with project.database.write() as connection:
         row = run_row(connection, run)
-        if row.state == "running" and is_alive(stored_runs.lease(connection)):
+        if row.state == "running" and living_runner(connection):
             stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
             stored_runs.settle(connection, run, wanted)

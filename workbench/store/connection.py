@@ -40,8 +40,12 @@ class Database:
             _check_place(self.path, create=create)
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}.", "Check the name and its permissions.") from error
-        with explained(self.path):
-            migrations.bring_up_to_date(self.path)
+        try:
+            with explained(self.path):
+                migrations.bring_up_to_date(self.path)
+        except UnicodeDecodeError as error:
+            # SQLite quotes what it can't read of a schema.
+            raise StoreError(f"{self.path}: the file is damaged.", "Go back to a backup.") from error
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; it can't write."""
@@ -71,6 +75,19 @@ class Database:
         """SQLite's own counter of writes by other connections, as this thread's reader sees it."""
         row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
         return row[0]
+
+    def require_other(self, target: Path) -> None:
+        """Refuse to write over the database, its write-ahead log, a link to one of them, or what is no file.
+
+        Raises:
+            StoreError: ``target`` is one of the database's files, or a folder, a device or the like.
+        """
+        if not target.name or (target.exists() and not target.is_file()):
+            raise StoreError(f"{target} is no regular file.", "Name another file.")
+        own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
+        linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
+        if linked or target.resolve() in own:
+            raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
 
     def interrupt_readers(self) -> None:
         """End the reads under way in any thread: each fails with an error. Writes go on."""
@@ -108,7 +125,14 @@ class Database:
 def open_connection(path: Path) -> sqlite3.Connection:
     """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
     with explained(path):
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000)
+        connection = sqlite3.connect(
+            # A file that was removed meanwhile is not made anew.
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_MS / 1000,
+        )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_mode = WAL")
     return connection

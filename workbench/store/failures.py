@@ -48,4 +48,4 @@ def roll_back(connection: sqlite3.Connection) -> None:
 
 def _hint(error: sqlite3.Error) -> str:
     # An extended code's low byte is its primary code.
-    return _HINTS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, _DAMAGED)
+    return _HINTS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, "")

@@ -10,12 +10,13 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 
 from msgspec import Struct
 
 from workbench.errors import StoreError
 from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
+from workbench.store.clock import now
 from workbench.store.connection import BUSY_MS, Database, open_connection
 from workbench.store.failures import explained, roll_back
 from workbench.store.item_rows import ItemRows, Matched
@@ -24,10 +25,12 @@ from workbench.store.schema import DATA_INDEXES
 CHUNK = 500
 """Most rows in one transaction while others may be writing."""
 
+SHOWN = 20
+"""Refused rows that a report spells out."""
+
 _BULK_CHUNK = 1_000
 _BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
 _CACHE_KIB = 64 * 1024
-_SHOWN = 20
 
 
 class ImportCounts(Struct, kw_only=True):
@@ -59,6 +62,17 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
     mapping: str
 
 
+class _Running(Struct, frozen=True):
+    """An unfinished import's row; process and time tell it from a later one of its id."""
+
+    id: int
+    dataset_id: int
+    first_completion_id: int
+    first_question_id: int
+    pid: int | None
+    started_at: str
+
+
 class FileImport:
     """One file on its way into the database; made by ``ImportSession.file``."""
 
@@ -87,7 +101,7 @@ class FileImport:
             connection.execute(
                 "UPDATE imports SET state = 'complete', file_hash = ?, rows_read = ?, imported = ?, unchanged = ?, "
                 "quarantined = ?, finished_at = ? WHERE id = ?",
-                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, _now(), self._id),
+                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, now(), self._id),
             )
             if not self._session.bulk:
                 settle_types(connection)
@@ -130,12 +144,12 @@ class ImportSession:
             if self._rows is None:
                 self._rows = ItemRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
-            import_id = _start(connection, dataset_id, file, self._rows)
+            started = _start(connection, dataset_id, file, self._rows)
         try:
-            yield FileImport(self, import_id, self._rows)
+            yield FileImport(self, started.id, self._rows)
         except BaseException:
             if not self.bulk:
-                _discard(self._database, import_id)
+                _discard(self._database, started)
             raise
 
     def earlier(self, file: ImportedFile, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
@@ -211,14 +225,16 @@ def discard_dead_imports(database: Database) -> int:
     Raises:
         StoreError: An import is running in a living process.
     """
-    running = database.reader().execute("SELECT id, pid, started_at FROM imports WHERE state = 'running'").fetchall()
-    for _, pid, started_at in running:
-        if _alive(pid, started_at):
+    columns = ", ".join(_Running.__struct_fields__)
+    rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
+    running = [_Running(*row) for row in rows]
+    for left in running:
+        if _alive(left.pid, left.started_at):
             raise StoreError(
-                f"{database.path}: another import is running (process {pid}).", "Wait until it has finished."
+                f"{database.path}: another import is running (process {left.pid}).", "Wait until it has finished."
             )
-    for import_id, _, _ in running:
-        _discard(database, import_id)
+    for left in running:
+        _discard(database, left)
     return len(running)
 
 
@@ -245,7 +261,7 @@ def earlier_import(
     )
     shown = connection.execute(
         "SELECT line, field, code, message FROM quarantine WHERE import_id = ? ORDER BY line, id LIMIT ?",
-        (row[0], _SHOWN),
+        (row[0], SHOWN),
     )
     return EarlierImport(
         counts=ImportCounts(read=row[1], unchanged=row[2], quarantined=row[3]),
@@ -284,29 +300,22 @@ def settle_types(connection: sqlite3.Connection) -> None:
 
 
 def _dataset(connection: sqlite3.Connection, name: str) -> int:
-    connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, _now()))
+    connection.execute("INSERT OR IGNORE INTO datasets (name, created_at) VALUES (?, ?)", (name, now()))
     row: tuple[int] = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
     return row[0]
 
 
-def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ItemRows) -> int:
+def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ItemRows) -> _Running:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
+    pid, started_at = os.getpid(), now()
+    first_ids = (rows.first_completion_id, rows.first_question_id)
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
         "pid, started_at) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?)",
-        (
-            dataset_id,
-            file.path,
-            file.format,
-            file.mapping,
-            rows.first_completion_id,
-            rows.first_question_id,
-            os.getpid(),
-            _now(),
-        ),
+        (dataset_id, file.path, file.format, file.mapping, *first_ids, pid, started_at),
     )
-    return int(cursor.lastrowid or 0)
+    return _Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, pid, started_at)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -324,36 +333,38 @@ def _alive(pid: int | None, started_at: str) -> bool:
     return began <= datetime.fromisoformat(started_at).timestamp() + 1
 
 
-def _discard(database: Database, import_id: int) -> None:
-    dataset_id, completion_id, question_id = (
-        database.reader()
-        .execute("SELECT dataset_id, first_completion_id, first_question_id FROM imports WHERE id = ?", (import_id,))
-        .fetchone()
-    )
+def _discard(database: Database, left: _Running) -> None:
     for tables, first in (
-        (("completion_text", "completions"), completion_id),
-        (("question_text", "questions"), question_id),
+        (("completion_text", "completions"), left.first_completion_id),
+        (("question_text", "questions"), left.first_question_id),
     ):
-        while _discard_some(database, tables, first):
+        while _discard_some(database, left, tables, first):
             pass
     with database.write() as connection:
-        connection.execute("DELETE FROM quarantine WHERE import_id = ?", (import_id,))
-        connection.execute("DELETE FROM imports WHERE id = ?", (import_id,))
+        if not _is_there(connection, left):
+            return
+        connection.execute("DELETE FROM quarantine WHERE import_id = ?", (left.id,))
+        connection.execute("DELETE FROM imports WHERE id = ?", (left.id,))
         connection.execute(
             "DELETE FROM datasets WHERE id = ? AND NOT EXISTS (SELECT 1 FROM imports WHERE dataset_id = datasets.id)",
-            (dataset_id,),
+            (left.dataset_id,),
         )
 
 
-def _discard_some(database: Database, tables: tuple[str, str], first: int) -> bool:
+def _discard_some(database: Database, left: _Running, tables: tuple[str, str], first: int) -> bool:
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {tables[1]}").fetchone()[0]
-        if last < first:
+        if last < first or not _is_there(connection, left):
             return False
         for table in tables:
             connection.execute(f"DELETE FROM {table} WHERE id >= max(?, ?)", (first, last - CHUNK + 1))
     return True
 
 
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def _is_there(connection: sqlite3.Connection, left: _Running) -> bool:
+    """Whether nobody else has removed it: the ids it had may be those of a living import now."""
+    row = connection.execute(
+        "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",
+        (left.id, left.pid, left.started_at),
+    )
+    return row.fetchone() is not None

@@ -55,7 +55,7 @@ def bring_up_to_date(path: Path) -> None:
 
 
 def _open_plain(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=10)
+    connection = sqlite3.connect(path.absolute(), isolation_level=None, timeout=10)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime
+import unicodedata
 
 from msgspec import Struct
 
 from workbench.errors import UsageError
+from workbench.store.clock import now as now
 from workbench.store.connection import Database
 
 Connection = sqlite3.Connection
@@ -21,9 +22,9 @@ class Annotator(Struct, frozen=True, kw_only=True):
     role: str
 
 
-def now() -> str:
-    """The present in UTC, ISO 8601 with microseconds: it sorts as text."""
-    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+def tidy(name: str) -> str:
+    """The name as it is stored: without spaces around it, and accents composed, so that one person is one."""
+    return unicodedata.normalize("NFC", name.strip())
 
 
 def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> int:
@@ -32,7 +33,8 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
     Raises:
         UsageError: The name is empty, longer than 100 characters, or has control characters.
     """
-    if not name.strip() or len(name) > 100 or not name.isprintable():
+    name = tidy(name)
+    if not name or len(name) > 100 or not name.isprintable():
         raise UsageError(f"{name!r} is no name for an annotator.", "Use 1 to 100 printable characters.")
     connection.execute(
         "INSERT OR IGNORE INTO annotators (name, role, created_at) VALUES (?, ?, ?)", (name, role, now())
@@ -48,6 +50,7 @@ def find(database: Database, name: str) -> Annotator:
         UsageError: There is none; the message lists who is there.
     """
     people = {person.name: person for person in everyone(database)}
+    name = tidy(name)
     if name not in people:
         known = ", ".join(sorted(people)) or "nobody yet"
         hint = f"Known: {known}. Add one: workbench annotators DB add NAME"

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from workbench.model.run import ConfiguredVerifier, Request, RunState
 from workbench.model.selection import Selection
+from workbench.store.clock import now
 from workbench.store.connection import Database, open_connection
-from workbench.store.people import now
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -151,6 +151,11 @@ def settle(connection: sqlite3.Connection, run: int, state: RunState, message: s
         "UPDATE runs SET state = ?, request = NULL, message = ?, finished_at = ? WHERE id = ?",
         (state, message, now(), run),
     )
+
+
+def expect(connection: sqlite3.Connection, run: int, items: int) -> None:
+    """Say how many verdicts a run will have when it is complete."""
+    connection.execute("UPDATE runs SET items = ? WHERE id = ?", (items, run))
 
 
 def complete(connection: sqlite3.Connection, run: int, items: int) -> None:

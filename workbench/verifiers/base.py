@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
+import time
 from collections import defaultdict
+from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.errors import UsageError, VerifierError, WorkbenchError
-from workbench.model.verdict import Verdict, VerifierInput
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
 
 GROUP = "workbench.verifiers"
 """The entry-point group a package declares its verifiers in."""
 
 Isolation = Literal["inline", "process"]
+
+_LONGEST_REASON = 100
+_LONGEST_TEXT = 20_000
 
 
 class Verifier(Protocol):
@@ -75,6 +81,41 @@ def identity(verifier: Verifier) -> str:
         ensure_ascii=False,
     )
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
+    """The verdict with its time; whatever the verifier raises or returns instead of one is the verdict "error".
+
+    Raises:
+        MemoryError: The verifier ran out of memory.
+    """
+    started = time.perf_counter()
+    try:
+        verdict: object = verifier.verify(item)
+    except MemoryError:
+        raise
+    except Exception as error:
+        verdict = failure(f"{type(error).__name__}: {error}")
+    if not isinstance(verdict, Verdict):
+        verdict = failure(f"the verifier returned a {type(verdict).__name__} instead of a Verdict")
+    return structs.replace(
+        verdict,
+        reason=_cut(verdict.reason, _LONGEST_REASON),
+        reference_final=_cut(verdict.reference_final, _LONGEST_TEXT),
+        candidate_final=_cut(verdict.candidate_final, _LONGEST_TEXT),
+        detail=_cut(verdict.detail, _LONGEST_TEXT),
+        ms=(time.perf_counter() - started) * 1000,
+    )
+
+
+def failure(detail: str) -> Verdict:
+    """The verdict "error" on an item that the verifier failed on."""
+    return Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail)
+
+
+def _cut(text: str | None, length: int) -> str | None:
+    # A plug-in may have put anything there; what is no text is refused when it is sent or stored.
+    return text[:length] if isinstance(text, str) else text
 
 
 class Registry:
@@ -146,20 +187,37 @@ def build(point: EntryPoint, options: dict[str, str]) -> Verifier:
         known = ", ".join(sorted(cls.options)) or "it has none"
         raise UsageError(f"The verifier {point.name!r} has no option {unknown[0]!r}.", f"Its options: {known}.")
     try:
-        verifier: Verifier = cls(**options)
+        with redirect_stdout(sys.stderr):
+            verifier: Verifier = cls(**options)
     except ValueError as error:
         raise UsageError(f"The verifier {point.name!r} refuses its options: {error}") from error
     except WorkbenchError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise VerifierError(f"The verifier {point.name!r} can't be made: {type(error).__name__}: {error}") from error
+    _require_identity(point, verifier)
     return verifier
+
+
+def _require_identity(point: EntryPoint, verifier: Verifier) -> None:
+    try:
+        identity(verifier)
+    except Exception as error:
+        raise VerifierError(
+            f"The config() of {point.name!r} is no plain data: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(getattr(verifier, "version", None), str):
+        raise VerifierError(f"The verifier {point.name!r} has no version; it must be text.")
+    if verifier.name != point.name:
+        raise VerifierError(f"The verifier {point.name!r} calls itself {verifier.name!r}; both must be the same.")
 
 
 def _import(point: EntryPoint) -> Any:
     """The entry point's class; whatever a plug-in's import raises becomes a VerifierError."""
     try:
-        cls = point.load()
+        # A module that prints when it is imported must not end up between the lines of a report.
+        with redirect_stdout(sys.stderr):
+            cls = point.load()
     except (Exception, SystemExit) as error:
         raise VerifierError(
             f"The verifier {point.name!r} of {_package(point)} can't be imported: {type(error).__name__}: {error}"

@@ -16,6 +16,15 @@ def peak_kb() -> int:
     return peak if sys.platform == "linux" else peak // 1024
 
 
+def peak_of_process(pid: int) -> int:
+    """The most resident memory another process has had, in bytes; 0 where the kernel doesn't tell."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")), 0)
+
+
 def limit_memory(resident_bytes: int) -> None:
     """Limit the address space so that resident memory stays below the limit; write no core files.
 
@@ -27,6 +36,11 @@ def limit_memory(resident_bytes: int) -> None:
         size, resident = (int(pages) * resource.getpagesize() for pages in statm.read_text().split()[:2])
         _lower(resource.RLIMIT_AS, resident_bytes + size - resident)
     _lower(resource.RLIMIT_CORE, 0)
+
+
+def lift_memory_limit() -> None:
+    """Let this process have memory again, for its last words."""
+    _lower(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1])
 
 
 def limit_cpu(seconds: float) -> None:

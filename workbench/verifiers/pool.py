@@ -21,11 +21,15 @@ import msgspec
 from workbench.errors import VerifierError
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Registry
+from workbench.verifiers.limits import peak_of_process
 from workbench.verifiers.wire import Answer, Channel, Hello, Loaded, Setup
 
 _START_UP_S = 60.0
 _START_UP_DEATHS = 3
 _STOP_S = 2.0
+_FULL = 0.95
+"""The part of its memory from which a worker has had all of it: the rest is in pieces too small."""
+
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1])['path']; import msgspec; "
     "from workbench.verifiers import wire, worker; "
@@ -91,6 +95,7 @@ class WorkerPool:
     ) -> None:
         self._kind, options = spec
         self._deadline = deadline
+        self._memory_bytes = memory_bytes
         self._selector = selectors.DefaultSelector()
         self._workers: set[_Worker] = set()
         self._start_up_deaths = 0
@@ -203,9 +208,15 @@ class WorkerPool:
                 results += self._read(worker)
         now = time.monotonic()
         for worker in [worker for worker in self._workers if worker.pending and worker.deadline <= now]:
+            reason = self._why_late(worker)
             worker.kill()
-            results += self._replace(worker, "timeout")
+            results += self._replace(worker, reason)
         return results
+
+    def _why_late(self, worker: _Worker) -> str:
+        """A worker that has had all its memory is late for that: it may be freeing it, or hide the MemoryError."""
+        full = worker.pid is not None and peak_of_process(worker.pid) > _FULL * self._memory_bytes
+        return "worker_died" if full else "timeout"
 
     def _read(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
         try:
@@ -232,7 +243,7 @@ class WorkerPool:
 
     def _answer(self, worker: _Worker, answer: Answer) -> list[tuple[VerifierInput, Verdict]]:
         item = worker.item
-        if item is None or worker.answered:
+        if item is None or worker.answered or answer.item != item.item:
             raise EOFError
         worker.answered = True
         if answer.last:

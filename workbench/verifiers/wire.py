@@ -54,8 +54,9 @@ class Loaded(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A verdict, and whether the worker ends after it (it has grown too large)."""
+    """A verdict on an item, and whether the worker ends after it (it has grown too large)."""
 
+    item: int
     verdict: Verdict
     last: bool = False
 

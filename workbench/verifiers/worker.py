@@ -22,14 +22,17 @@ from importlib.metadata import EntryPoint
 from typing import BinaryIO
 
 import msgspec
+import psutil
 from msgspec import structs
 
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import GROUP, Verifier, build
-from workbench.verifiers.limits import limit_cpu, limit_memory, peak_kb
+from workbench.verifiers.base import GROUP, Verifier, build, failure, judged
+from workbench.verifiers.limits import lift_memory_limit, limit_cpu, limit_memory, peak_kb
 from workbench.verifiers.wire import Answer, Hello, Loaded, Setup, pack, read
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_SWEEPS = 10
 
 
 def serve(setup: Setup) -> None:
@@ -40,11 +43,25 @@ def serve(setup: Setup) -> None:
         with contextlib.suppress(Exception):  # a worker reports it
             importlib.import_module(module)
     gc.freeze()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(fileno=setup.control) as control:
         while (sock := _next_socket(control)) is not None:
             _fork(sock, control, setup)
+    _end_descendants()
     os._exit(0)
+
+
+def _end_descendants() -> None:
+    """End the workers and what verifiers have started and left behind, also in the background."""
+    for _ in range(_SWEEPS):
+        descendants = psutil.Process().children(recursive=True)
+        for process in descendants:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        if not descendants:
+            return
 
 
 def _next_socket(control: socket.socket) -> socket.socket | None:
@@ -75,6 +92,14 @@ def _die_with(server: int) -> None:
         os._exit(0)
 
 
+def _silence() -> None:
+    """From here on nothing is written: what a verifier prints for a million items would fill the runner's log."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+    os.close(null)
+
+
 def _work(sock: socket.socket, setup: Setup) -> None:
     sock.sendall(pack(Hello(pid=os.getpid())))
     try:
@@ -87,34 +112,35 @@ def _work(sock: socket.socket, setup: Setup) -> None:
     limit_memory(setup.memory_bytes)
     largest_kb = peak_kb() + setup.memory_bytes // 2048
     sock.sendall(pack(Loaded()))
+    _silence()
     with sock.makefile("rb") as stream:
         _answer_all(verifier, sock, stream, largest_kb, setup.deadline)
 
 
 def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, largest_kb: int, deadline: float) -> None:
     """Answer items until the pool closes its end or this process has grown too large."""
+    worker = os.getpid()
     last = False
     while not last and (body := read(stream)) is not None:
         limit_cpu(deadline)
-        verdict, broken = _verdict(verifier, msgspec.msgpack.decode(body, type=VerifierInput))
-        last = broken or peak_kb() > largest_kb
-        sock.sendall(_packed(Answer(verdict=verdict, last=last)))
+        item = msgspec.msgpack.decode(body, type=VerifierInput)
+        started = time.perf_counter()
+        try:
+            verdict = judged(verifier, item)
+        except MemoryError:
+            # To free what was taken could outlast the deadline: answer at once, and leave that to the kernel.
+            lift_memory_limit()
+            ended = structs.replace(_OUT_OF_MEMORY, ms=(time.perf_counter() - started) * 1000)
+            sock.sendall(pack(Answer(item=item.item, verdict=ended, last=True)))
+            os._exit(0)
+        if os.getpid() != worker:
+            # The verifier forked, and this is the child.
+            os._exit(0)
+        last = peak_kb() > largest_kb
+        sock.sendall(_packed(Answer(item=item.item, verdict=verdict, last=last)))
 
 
-def _verdict(verifier: Verifier, item: VerifierInput) -> tuple[Verdict, bool]:
-    """The verdict with its time, and whether this process is no longer to be trusted."""
-    started = time.perf_counter()
-    broken = False
-    try:
-        verdict: object = verifier.verify(item)
-    except MemoryError:
-        broken = True
-        verdict = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="out of memory")
-    except Exception as error:
-        verdict = _failure(f"{type(error).__name__}: {error}")
-    if not isinstance(verdict, Verdict):
-        verdict = _failure(f"the verifier returned a {type(verdict).__name__} instead of a Verdict")
-    return structs.replace(verdict, ms=(time.perf_counter() - started) * 1000), broken
+_OUT_OF_MEMORY = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="out of memory")
 
 
 def _packed(answer: Answer) -> bytes:
@@ -123,9 +149,5 @@ def _packed(answer: Answer) -> bytes:
         packed = pack(answer)
         msgspec.msgpack.decode(memoryview(packed)[8:], type=Answer)
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
-        return pack(Answer(verdict=_failure(f"its verdict can't be sent: {error}"), last=answer.last))
+        return pack(structs.replace(answer, verdict=failure(f"its verdict can't be sent: {error}")))
     return packed
-
-
-def _failure(detail: str) -> Verdict:
-    return Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail[:2000])

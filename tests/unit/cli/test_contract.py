@@ -82,6 +82,16 @@ def test_refused_label_lines_exit_with_3(tmp_path: Path) -> None:
     assert (found["imported"], found["refused"]) == (1, 1)
 
 
+def test_many_refusals_are_counted_and_a_few_spelled_out(tmp_path: Path) -> None:
+    path = make_project(tmp_path, numbered(2)).path
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("nonsense\n" * 1_000)
+    assert len(document("labels", path, "import", bad, code=3)["refusals"]) == 1_000
+    told = workbench("labels", path, "import", bad).stderr.splitlines()
+    assert len(told) < 30
+    assert "980 more" in told[-1]
+
+
 def test_verify_and_runs(database: Path) -> None:
     found = document("verify", database, "exact")
     assert set(found) >= {"run", "verifier", "items", "verdicts", "seconds", "reused"}
@@ -150,6 +160,9 @@ def test_verifiers(database: Path) -> None:
         ("assign", "{db}", "--annotators", "one"),
         ("annotators", "{db}", "add"),
         ("open", "{db}", "--as", "nobody"),
+        ("verify", "{db}", "exact", "--limit", "9" * 30),
+        ("accuracy", "{db}", "--run", "9" * 30),
+        ("runs", "{db}", "show", "9" * 30),
         ("no-such-command",),
     ],
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from workbench.errors import FormatError
+from workbench.formats import documents
 from workbench.formats.reading import plan_file, read_items
 from workbench.model.item import ItemRecord, Refusal
 
@@ -189,6 +191,9 @@ def test_formats_are_recognised(tmp_path: Path, name: str, content: bytes, forma
         ("f.csv", b"question,answer\n1,2\n"),
         ("f.jsonl", b'{"x": 1}\n'),
         ("f.csv", b""),
+        ("f.json", b'{"rows": 5}'),
+        ("f.json", b"[1, 2]"),
+        ("f.jsonl", _row().decode().encode("utf-16")),
     ],
 )
 def test_a_file_that_is_nothing_of_ours_is_refused_as_a_whole(tmp_path: Path, name: str, content: bytes) -> None:
@@ -215,3 +220,26 @@ def test_whole_numbers_are_ids(tmp_path: Path) -> None:
     (item,) = _read(path)
     assert isinstance(item, ItemRecord)
     assert item.question_key == "7"
+
+
+def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path in (tmp_path / "fifo", Path("/dev/zero")):
+        with pytest.raises(FormatError, match="no regular file"):
+            plan_file(path)
+
+
+def test_columns_of_a_table_are_known_before_a_row_is(tmp_path: Path) -> None:
+    path = tmp_path / "f.csv"
+    path.write_bytes(b"question,answer,completion\n")
+    assert _read(path) == []
+    path.write_bytes(b"question,answer,completion\n" + b"ragged\n" * 2_000 + b"a,b,c\n")
+    assert [type(row) for row in _read(path, max_line=10**30)] == [Refusal] * 2_000 + [ItemRecord]
+
+
+def test_a_json_document_that_memory_may_not_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "f.json.gz"
+    path.write_bytes(gzip.compress(b"[" + b" " * 10**8 + b"]"))
+    monkeypatch.setattr(documents, "_LONGEST_JSON", 1 << 20)
+    with pytest.raises(FormatError, match="1 MiB"):
+        plan_file(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,9 @@ from workbench.model.run import RunInfo
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Verdict
 from workbench.runs import execution, runner
-from workbench.runs.lease import Lease
+from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.runner import Runner
+from workbench.services import verifying
 from workbench.services.project import Project, open_project
 from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
 from workbench.store import runs as rows
@@ -138,18 +140,28 @@ def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeyp
 
 
 @pytest.mark.usefixtures("plugin")
-def test_an_exception_is_the_verdict_error(project: Project, lease: Lease) -> None:
-    add_items(project.database, [{"dataset": "moods", "completion": "raise"}])
-    info = start(project, "moody-inline", selection=Selection((parse_condition("dataset=moods"),)))
+@pytest.mark.parametrize("verifier", ["moody", "moody-inline"])
+@pytest.mark.parametrize(
+    ("deed", "detail"),
+    [
+        ("raise", "ValueError: no such thing"),
+        ("nonsense", "the verifier returned a str instead of a Verdict"),
+    ],
+)
+def test_an_exception_or_nonsense_is_the_verdict_error(
+    project: Project, lease: Lease, verifier: str, deed: str, detail: str
+) -> None:
+    add_items(project.database, [{"dataset": "moods", "completion": deed}])
+    info = start(project, verifier, selection=Selection((parse_condition("dataset=moods"),)))
     work(project, lease)
-    (line,) = verdict_lines(project, "moody-inline")
-    assert (line.verdict, line.reason, line.detail) == ("error", "internal", "ValueError: no such thing")
+    (line,) = verdict_lines(project, verifier)
+    assert (line.verdict, line.reason, line.detail) == ("error", "internal", detail)
     assert run_info(project, info.run).state == "complete"
 
 
 @pytest.mark.usefixtures("plugin")
 def test_a_run_that_fails_does_not_stop_the_next(project: Project, lease: Lease) -> None:
-    add_items(project.database, [{"dataset": "moods", "completion": "nonsense"}])
+    add_items(project.database, [{"dataset": "moods", "completion": "no memory"}])
     failing = start(project, "moody-inline")
     next_one = start(project, "exact")
     work(project, lease)
@@ -199,3 +211,71 @@ def test_a_request_stops_the_run_and_resume_goes_on(
     _after_new_lease(project, lambda: resume(project, info.run))
     assert run_info(project, info.run).state == "complete"
     assert len(stored(project, info.run)) == 30
+
+
+def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = start(project, "exact")
+    judge, joined = execution.judge_inline, list[RunInfo]()
+
+    def judge_and_import(*arguments: Any) -> None:
+        judge(*arguments)
+        if not joined:
+            add_items(project.database, numbered(4, dataset="more"))
+            joined.append(start(project, "exact"))
+
+    monkeypatch.setattr(runner, "judge_inline", judge_and_import)
+    work(project, lease)
+    assert (joined[0].run, joined[0].state, joined[0].selected) == (info.run, "running", 34)
+    ended = run_info(project, info.run)
+    assert (ended.state, ended.items, ended.done, len(stored(project, info.run))) == ("complete", 34, 34, 34)
+
+
+@pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
+def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Project, int], RunInfo], state: str
+) -> None:
+    info = start(project, "exact")
+    judge = execution.judge_inline
+
+    def judge_and_stall(*arguments: Any) -> None:
+        judge(*arguments)
+        with project.database.write() as connection:
+            connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
+        assert ask(project, info.run).state == state
+
+    monkeypatch.setattr(runner, "judge_inline", judge_and_stall)
+    with pytest.raises(LeaseLost):
+        work(project, lease)
+    assert run_info(project, info.run).state == state
+
+
+def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = start(project, "exact", selection=Selection((), 3))
+    judge = execution.judge_inline
+
+    def judge_and_stall(*arguments: Any) -> None:
+        judge(*arguments)
+        with project.database.write() as connection:
+            connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
+        start(project, "exact")
+
+    monkeypatch.setattr(runner, "judge_inline", judge_and_stall)
+    monkeypatch.setattr(verifying, "ensure_runner", lambda _: None)
+    with pytest.raises(LeaseLost):
+        work(project, lease)
+    left = run_info(project, info.run)
+    assert (left.state, left.done, left.items) == ("queued", 3, 30)
+
+
+def test_items_that_cannot_be_read_fail_the_run_instead_of_keeping_it_busy(project: Project, lease: Lease) -> None:
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM completion_text WHERE id = 7")
+    info = start(project, "exact")
+    work(project, lease)
+    ended = run_info(project, info.run)
+    assert (ended.state, ended.done) == ("failed", 29)
+    assert "doctor" in (ended.message or "")

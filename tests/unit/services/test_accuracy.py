@@ -178,6 +178,12 @@ def test_a_newer_run_that_was_never_complete_does_not_replace_the_table(project:
     assert accuracy(project, run=run).rows[0].n <= 1
 
 
+def test_a_run_of_another_verifier_is_refused(project: Project) -> None:
+    run = add_run(project, "other", {1: 1})
+    with pytest.raises(UsageError, match="of 'other', not of noisy"):
+        accuracy(project, verifiers=("noisy",), run=run)
+
+
 def test_items_can_be_selected(project: Project) -> None:
     chosen = Selection((parse_condition("type=A"), parse_condition("model=small")))
     rows = accuracy(project, verifiers=("noisy",), by="subtype", selection=chosen).rows

@@ -364,3 +364,11 @@ def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> Non
     assert (row["completion_id"], row["verdict"], row["reason"]) == ("c1", "abstain", "no_answer")
     with pytest.raises(UsageError):
         export(project, tmp_path / "l.jsonl", format="jsonl", table="labels")
+
+
+@pytest.mark.parametrize("name", ["  ", "a\x1b[31m", "a\nb", "x" * 201])
+def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Path, name: str) -> None:
+    plans = plan_import([_file(tmp_path, [{"question": "a", "answer": "b", "completion": "c"}])])
+    for action in (import_files, preview_import):
+        with pytest.raises(UsageError, match="no name for a data set"):
+            action(project, plans, dataset=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from workbench.services.labels import import_labels
 from workbench.services.people import assign
 from workbench.services.project import Project
 from workbench.services.status import status
+
+FIRST = "01890000-0000-7000-8000-000000000001"
 
 
 @pytest.fixture
@@ -93,6 +96,58 @@ def test_history_carries_every_event_and_comes_back(project: Project, tmp_path: 
     assert other.database.reader().execute(events).fetchall() == project.database.reader().execute(events).fetchall()
 
 
+def test_history_comes_back_whole(project: Project, tmp_path: Path) -> None:
+    lines = [
+        label("c0", "ann", uuid=FIRST, unblinded=True, unsure=True, note="n", answer_subtype="A2"),
+        label("c0", "bob", "incorrect"),
+        label("c0", "cy", role="adjudicator"),
+        {"completion_id": "c1", "annotator": "ann", "kind": "flag", "flagged": True},
+        {"completion_id": "c0", "annotator": "ann", "kind": "retraction", "supersedes": FIRST, "revision": 2},
+    ]
+    assert import_labels(project, write(tmp_path, *lines)).refusals == []
+    out = tmp_path / "history.jsonl"
+    export_labels(project, out, history=True)
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6, subtype="A1", type="A"))
+    assert import_labels(other, out).refused == 0
+    events = (
+        "SELECT uuid, kind, task, subject, annotator_id, verdict, subtype, unsure, flagged, note, supersedes, seen, "
+        "unblinded, created_at FROM label_events ORDER BY id"
+    )
+    before = project.database.reader().execute(events).fetchall()
+    assert other.database.reader().execute(events).fetchall() == before
+    assert {row[8] for row in before} == {row[12] for row in before} == {0, 1}
+
+
+def test_what_a_file_says_of_unblinded_labels_is_kept(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, label("c0", "ann", unblinded=True)))
+    export_labels(project, tmp_path / "out.jsonl")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["unblinded"] is True
+
+
+def test_times_are_kept_in_utc(project: Project, tmp_path: Path) -> None:
+    times = ("2025-01-01T00:00:00+05:30", "2025-01-01T00:00:00", "2025-01-01T00:00:00Z")
+    lines = [label(f"c{number}", "ann", created_at=time) for number, time in enumerate(times)]
+    import_labels(project, write(tmp_path, *lines))
+    kept = project.database.reader().execute("SELECT created_at FROM label_events ORDER BY subject").fetchall()
+    assert kept == [("2024-12-31T18:30:00.000000Z",), ("2025-01-01T00:00:00.000000Z",), ("2025-01-01T00:00:00Z",)]
+
+
+def test_nobody_replaces_the_label_of_someone_else(project: Project, tmp_path: Path) -> None:
+    lines = [label("c0", "ann", uuid=FIRST), label("c0", "eve", "incorrect", supersedes=FIRST)]
+    report = import_labels(project, write(tmp_path, *lines))
+    assert [(refusal["line"], refusal["field"]) for refusal in report.refusals] == [(2, "supersedes")]
+
+
+def test_a_byte_order_mark_and_compression_are_no_trouble(project: Project, tmp_path: Path) -> None:
+    line = json.dumps(label("c0", "ann")).encode() + b"\r\n"
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + line)
+    assert import_labels(project, path).imported == 1
+    path.write_bytes(gzip.compress(line))
+    assert import_labels(project, path).unchanged == 1
+
+
 def test_a_later_revision_replaces_the_label(project: Project, tmp_path: Path) -> None:
     import_labels(project, write(tmp_path, label("c0", "ann"), label("c0", "bob", "incorrect")))
     assert status(project).states["conflict"] == 1
@@ -123,6 +178,10 @@ def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Pa
         (label("c0", "ann", revision=0), "revision"),
         (label("c0", "\x1b[31m"), "annotator"),
         ({"completion_id": "c0", "annotator": "ann"}, "verdict"),
+        ({"completion_id": "c0", "annotator": "ann", "kind": "label"}, "verdict"),
+        (label("c0", "ann", task="type"), "answer_subtype"),
+        (label("c0", "ann", created_at="yesterday"), "created_at"),
+        (label("c0", "ann", created_at=""), "created_at"),
     ],
 )
 def test_bad_lines_are_refused_with_their_field_and_the_rest_is_taken(

@@ -44,3 +44,12 @@ def test_an_unknown_annotator_is_named_with_those_who_are_there(tmp_path: Path) 
     people.add_annotators(project, ["ann"])
     with pytest.raises(UsageError, match="ann"):
         people.require_annotator(project, "bob")
+
+
+def test_spellings_of_a_name_that_look_the_same_are_one_person(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    people.add_annotators(project, ["zo\u00eb", " zoe\u0308 "])
+    assert [person.name for person in people.annotators(project)] == ["zo\u00eb"]
+    people.require_annotator(project, "zoe\u0308")
+    with pytest.raises(UsageError, match="label and adjudicate"):
+        people.assign(project, ["zo\u00eb", "ann"], adjudicator="zoe\u0308 ")

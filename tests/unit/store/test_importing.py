@@ -9,14 +9,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
 from workbench.errors import StoreError
-from workbench.store.connection import Database
-from workbench.store.importing import CHUNK, discard_dead_imports
+from workbench.model.item import ItemRecord
+from workbench.store.connection import Database, Durability
+from workbench.store.importing import CHUNK, FileImport, ImportedFile, discard_dead_imports, import_session
 from workbench.store.schema import DATA_INDEXES
 
 ROWS = 40_000
@@ -95,6 +97,12 @@ def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path
     assert _count(database, "SELECT count(*) FROM completion_text") == 100 + ROWS
 
 
+def _dead_pid() -> int:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    return dead.pid
+
+
 def _running(database: Database, pid: int) -> None:
     with database.write() as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (9, 'left', '2025')")
@@ -121,12 +129,69 @@ def test_a_living_import_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_what_a_dead_import_left_is_removed(tmp_path: Path) -> None:
-    dead = subprocess.Popen([sys.executable, "-c", ""])
-    dead.wait()
     database = Database(tmp_path / "p.db", create=True)
-    _running(database, dead.pid)
+    _running(database, _dead_pid())
     assert discard_dead_imports(database) == 1
     for table in ("completions", "questions", "imports", "datasets"):
         assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
     assert discard_dead_imports(database) == 0
+    database.close()
+
+
+class _Overtaken(Database):
+    """A database in which something else happens just before one of this object's transactions."""
+
+    def __init__(self, path: Path, number: int, event: Callable[[], object]) -> None:
+        super().__init__(path)
+        self._left = number
+        self._event = event
+
+    @contextmanager
+    def write(self, durability: Durability = "normal") -> Iterator[sqlite3.Connection]:
+        self._left -= 1
+        if self._left == 0:
+            self._event()
+        with super().write(durability) as connection:
+            yield connection
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_an_import_that_began_after_a_dead_one_keeps_its_rows(tmp_path: Path, number: int) -> None:
+    path = tmp_path / "p.db"
+    database = Database(path, create=True)
+    _running(database, _dead_pid())
+    item = ItemRecord(
+        line=1, raw=b"", question_key="q", completion_key="c", question="What?", reference="4", completion="Four."
+    )
+    with ExitStack() as at_work:
+        begun: list[FileImport] = []
+
+        def overtake() -> None:
+            session = at_work.enter_context(import_session(database, "d"))
+            begun.append(at_work.enter_context(session.file(ImportedFile(path="f", format="jsonl", mapping="{}"))))
+            begun[0].add([item], [])
+
+        overtaken = _Overtaken(path, number, overtake)
+        discard_dead_imports(overtaken)
+        overtaken.close()
+        begun[0].complete(b"")
+    for table in ("completions", "completion_text", "questions", "question_text", "imports", "datasets"):
+        assert database.reader().execute(f"SELECT count(*) FROM {table}").fetchone() == (1,)
+    assert _count(path, VISIBLE) == 1
+    database.close()
+
+
+def test_dead_imports_may_be_removed_by_two_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "p.db"
+    database = Database(path, create=True)
+    _running(database, _dead_pid())
+    with database.write() as connection:
+        connection.execute(
+            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
+            "started_at) SELECT dataset_id, 'g', format, state, 500, 500, pid, started_at FROM imports"
+        )
+    overtaken = _Overtaken(path, 1, lambda: discard_dead_imports(database))
+    discard_dead_imports(overtaken)
+    assert database.reader().execute("SELECT count(*) FROM imports").fetchone() == (0,)
+    overtaken.close()
     database.close()

@@ -88,6 +88,14 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
         Database(tmp_path / ("x" * 300), create=True)
 
 
+def test_a_file_that_was_removed_is_not_made_anew(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    database.path.unlink()
+    with pytest.raises(StoreError, match="unable to open"):
+        database.reader()
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_reader_cannot_write(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
+import time
 from typing import Any, ClassVar, cast
 
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
@@ -40,6 +42,11 @@ class Hostile:
             "compute": _compute,
             "segfault": _segfault,
             "memory": _memory,
+            "hide memory": _hide_memory,
+            "fork": os.fork,
+            "daemon": _daemon,
+            "print": _print,
+            "talk": _talk,
             "grow": _grow,
             "exit": sys.exit,
             "raise": _raise,
@@ -72,6 +79,31 @@ def _memory() -> None:
     chunks = []
     while True:
         chunks.append(bytearray(b"x") * 20_000_000)
+
+
+def _hide_memory() -> None:
+    """Takes all memory there is, page by page, and never says that it has run out."""
+    chunks = []
+    while True:
+        with contextlib.suppress(MemoryError):
+            chunks.append(bytearray(4096))
+
+
+def _daemon() -> None:
+    """Leaves a process behind that has left the worker's process group."""
+    if os.fork() == 0:
+        os.setsid()
+        time.sleep(600)
+        os._exit(0)
+
+
+def _print() -> None:
+    for descriptor in (1, 2):
+        os.write(descriptor, b"noise" * 10)
+
+
+def _talk() -> None:
+    raise RuntimeError("x" * 1_000_000)
 
 
 def _grow() -> None:

@@ -69,6 +69,7 @@ def _wait_until_gone(pids: list[int]) -> None:
         ("compute", Outcome.ABSTAIN, "timeout"),
         ("segfault", Outcome.ABSTAIN, "worker_died"),
         ("memory", Outcome.ABSTAIN, "worker_died"),
+        ("hide memory", Outcome.ABSTAIN, "worker_died"),
         ("exit", Outcome.ABSTAIN, "worker_died"),
         ("raise", Outcome.ERROR, "internal"),
         ("nonsense", Outcome.ERROR, "internal"),
@@ -81,6 +82,43 @@ def test_a_hostile_item_gets_its_reason_and_the_next_one_is_answered(deed: str, 
         hostile, tame = _run(pool, [deed, "tame"])
     assert (hostile.outcome, hostile.reason) == (outcome, reason)
     assert (tame.outcome, tame.score) == (Outcome.CORRECT, 4.0)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_running_out_of_memory_is_said() -> None:
+    with _pool() as pool:
+        assert _run(pool, ["memory"])[0].detail == "out of memory"
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_verifier_that_forks_answers_once() -> None:
+    with _pool() as pool:
+        verdicts = _run(pool, ["fork", "tame", "nonsense", "fork", "tame!"])
+    assert [verdict.score for verdict in verdicts] == [4.0, 4.0, None, 4.0, 5.0]
+
+
+@pytest.mark.usefixtures("hostile")
+def test_what_a_verifier_leaves_behind_ends_with_the_pool() -> None:
+    with _pool() as pool:
+        _run(pool, ["daemon", "segfault", "tame"])
+        there = [process.pid for process in psutil.Process(pool.pids[0]).children(recursive=True)]
+        assert set(there) > set(pool.pids[1:])
+    _wait_until_gone(there)
+
+
+@pytest.mark.usefixtures("hostile")
+def test_what_a_verifier_prints_goes_nowhere(capfd: pytest.CaptureFixture[str]) -> None:
+    with _pool() as pool:
+        assert _run(pool, ["print"])[0].outcome is Outcome.CORRECT
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("hostile")
+def test_long_texts_are_cut() -> None:
+    with _pool() as pool:
+        (talked,) = _run(pool, ["talk"])
+    assert talked.detail is not None
+    assert 1_000 < len(talked.detail) < 100_000
 
 
 @pytest.mark.usefixtures("hostile")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
+from typing import cast
 
 import pytest
 
@@ -76,6 +77,60 @@ def test_wrong_options_are_explained() -> None:
         Registry().load("hostile", {"start": "early"})
     with pytest.raises(VerifierError, match="no licence found"):
         Registry().load("hostile", {"start": "raise"})
+
+
+class Misnamed(Hostile):
+    name = "someone-else"
+
+
+class Unversioned(Hostile):
+    name = "unversioned"
+    version = cast("str", None)
+
+
+class Unplain(Hostile):
+    name = "unplain"
+
+    def config(self) -> dict[str, object]:
+        return {"start": object()}
+
+
+class Quitter(Hostile):
+    name = "quitter"
+
+    def __init__(self) -> None:
+        sys.exit(4)
+
+
+class Chatty(Hostile):
+    name = "chatty"
+
+    def __init__(self) -> None:
+        super().__init__()
+        print("hello")
+
+
+@pytest.mark.parametrize(
+    ("name", "cls", "message"),
+    [
+        ("misnamed", Misnamed, "calls itself 'someone-else'"),
+        ("unversioned", Unversioned, "no version"),
+        ("unplain", Unplain, "no plain data"),
+        ("quitter", Quitter, "SystemExit: 4"),
+    ],
+)
+def test_a_plugin_that_is_not_as_it_should_be_is_refused(install: Install, name: str, cls: type, message: str) -> None:
+    install("odd", {name: f"{__name__}:{cls.__name__}"})
+    with pytest.raises(VerifierError, match=message):
+        Registry().load(name)
+
+
+def test_what_a_plugin_prints_when_it_is_made_stays_out_of_reports(
+    install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("odd", {"chatty": f"{__name__}:Chatty"})
+    Registry().load("chatty")
+    assert capsys.readouterr() == ("", "hello\n")
 
 
 def test_identity_follows_kind_and_configuration_only() -> None:

@@ -111,7 +111,10 @@ class ItemScreen(WorkbenchScreen):
         ahead, self.completion = self._ahead, completion
         if ahead is not None and ahead.item.id == completion and ahead.view == self._view:
             self.in_background(
-                partial(browsing.reveal, self.project, completion), lambda _: None, group="reveal", exclusive=False
+                partial(browsing.reveal, self.project, completion, self.workbench.working_as),
+                lambda _: None,
+                group="reveal",
+                exclusive=False,
             )
             self._show(ahead)
             return
@@ -123,8 +126,11 @@ class ItemScreen(WorkbenchScreen):
 
     def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
         """Runs in a thread."""
-        read = browsing.detail if revealing else browsing.read
-        return ready(read(self.project, completion), view, widths)
+        if revealing:
+            item = browsing.detail(self.project, completion, self.workbench.working_as)
+        else:
+            item = browsing.read(self.project, completion)
+        return ready(item, view, widths)
 
     def _show(self, found: ReadyItem) -> None:
         if found.item.id != self.completion:

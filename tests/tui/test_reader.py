@@ -146,9 +146,9 @@ async def test_search_shows_and_marks_hits() -> None:
         assert marked[0].style.reverse
         app.reader.find_next()
         assert any("is 700" in line for line in app.lines())
-        app.reader.find_previous()
+        app.reader.find_next(-1)
         assert app.reader.scroll_offset.y < 20
-        app.reader.find_previous()
+        app.reader.find_next(-1)
         assert any("is 707" in line for line in app.lines())
         assert app.reader.find("nowhere") == 0
         app.reader.find_next()

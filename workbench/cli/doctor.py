@@ -6,17 +6,20 @@ import sys
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, show
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
 
 
 @click.command()
 @database_argument
+@click.option("--repair", "repairing", is_flag=True, help="First derive all item states anew from the label events.")
 @json_option
-def command(database: str, as_json: bool) -> None:
+def command(database: str, repairing: bool, as_json: bool) -> None:
     """Check the database (integrity, schema, triggers, states) and this machine; exit 1 if something is wrong."""
-    from workbench.services.care import doctor
+    from workbench.services.care import doctor, repair
 
     with project_at(database) as project:
+        if repairing:
+            say(f"States of {repair(project)} tasks derived from their events.")
         findings = doctor(project)
     healthy = all(finding.ok for finding in findings)
     if as_json:

@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from workbench.model.health import Finding
-from workbench.services.ledger import states_differ
+from workbench.services.ledger import recompute, states_differ
 from workbench.services.project import Project
 from workbench.store import checks
 from workbench.store.backup import backup as write_backup
@@ -31,9 +31,14 @@ def doctor(project: Project) -> list[Finding]:
     return [*checks.check_all(project.database), _states(project), _disk(project.path), *_environment()]
 
 
+def repair(project: Project) -> int:
+    """Derive every item state anew from the label events; returns how many tasks have any."""
+    return recompute(project)
+
+
 def _states(project: Project) -> Finding:
     differing = states_differ(project)
-    message = f"{differing} stored states differ from what their events say" if differing else "ok"
+    message = f"{differing} stored states differ from what their events say: doctor --repair" if differing else "ok"
     return Finding(name="item states", ok=not differing, message=message)
 
 

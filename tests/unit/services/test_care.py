@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.services.care import backup, doctor
+from workbench.services.care import backup, doctor, repair
 from workbench.services.exporting import export
 from workbench.services.label_export import export_labels
 from workbench.services.project import open_project
@@ -126,3 +126,18 @@ def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> 
     raw.executescript(damage)
     raw.close()
     assert check in failures(project.path)
+
+
+def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    with project.database.write("full") as connection:
+        connection.execute("INSERT INTO annotators VALUES (1, 'a', 'annotator', '')")
+        connection.execute(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
+            "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"
+        )
+        connection.execute("INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final')")
+    assert "item states" in failures(project.path)
+    assert repair(project) == 1
+    assert failures(project.path) == set()
+    assert project.database.reader().execute("SELECT state FROM item_states").fetchall() == [("labelled",)]

@@ -172,10 +172,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._hit = (self._hit + step) % len(self._hits)
             self._show_hit()
 
-    def find_previous(self) -> None:
-        """Go to the previous hit."""
-        self.find_next(-1)
-
     # -- wrapping ----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:

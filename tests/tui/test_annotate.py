@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, settle
+from tests.tui.stage import SIZES, settle, until
 from workbench.services import people
 from workbench.services.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
@@ -397,9 +397,8 @@ async def test_a_full_quota_leaves_the_item_and_stores_nothing(project: Project)
 
 async def test_leaving_gives_back_what_was_claimed(project: Project) -> None:
     async with desk(project) as it:
-        assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state = 'leased'") == [
-            (2,)
-        ]
+        leased = "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state = 'leased'"
+        await until(it.pilot, lambda: rows(project, leased) == [(2,)])
         await it.press("escape")
         assert rows(project, "SELECT DISTINCT state FROM assignments") == [("open",)]
     async with desk(project) as it:

@@ -10,6 +10,7 @@ from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.project import Project
 from workbench.store import browsing, figures
+from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
     from workbench.analysis.accuracy import AccuracyColumns
@@ -44,7 +45,7 @@ def accuracy(
         raise UsageError(f"Accuracy can't be broken down by {by!r}.", f"Use one of: {', '.join(figures.GROUPS)}.")
     chosen = _runs(project, verifiers, run)
     reader = project.database.reader()
-    wanted = selection or Selection()
+    wanted = check_names(reader, selection or Selection())
     columns = figures.gold_columns(reader, wanted, by, gold)
     rows = []
     for number, name in chosen.items():

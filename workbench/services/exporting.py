@@ -26,6 +26,7 @@ from workbench.model.verdict import GoldChoice
 from workbench.services.project import Project
 from workbench.store import events
 from workbench.store import exporting as store
+from workbench.store.selection import check_names
 
 ExportFormat = Literal["verifybench", "verifybench-fixed", "csv", "parquet", "jsonl"]
 Table = Literal["items", "labels", "verdicts"]
@@ -102,7 +103,7 @@ def export(
     if table != "items" and format not in ("csv", "parquet"):
         raise UsageError(f"{table} can't be written as {format}.", "Use --format csv or --format parquet.")
     project.database.require_other(path)
-    chosen = _with_dataset(project, selection or Selection(), dataset)
+    chosen = check_names(project.database.reader(), _with_dataset(project, selection or Selection(), dataset))
     if table == "items":
         return _export_items(project, path, format, chosen, gold, force)
     columns = _LABEL_COLUMNS if table == "labels" else _VERDICT_COLUMNS

@@ -12,6 +12,7 @@ from workbench.model.selection import Selection
 from workbench.services import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, people, states
+from workbench.store.selection import check_names
 
 SEED = "workbench"
 """Seed of the random order of a batch; the same items come in the same order everywhere."""
@@ -91,7 +92,7 @@ def assign(
         ids = [people.add(connection, name) for name in names]
         third = people.add(connection, adjudicator) if adjudicator else None
         completions, questions = assignments.open_batch(
-            connection, ids, per_item, third, selection or Selection(), SEED
+            connection, ids, per_item, third, check_names(connection, selection or Selection()), SEED
         )
         _count_earlier_labels(connection)
     return Assigned(assigned=completions, type_slots=questions)

@@ -31,7 +31,7 @@ from workbench.services.project import Project
 from workbench.services.run_status import Watch, light_info, run_info, run_row, runs, wait
 from workbench.store import runs as stored_runs
 from workbench.store import verdicts as stored_verdicts
-from workbench.store.selection import compile_selection
+from workbench.store.selection import check_names, compile_selection
 from workbench.verifiers.base import Registry, Verifier, identity
 
 if TYPE_CHECKING:
@@ -114,12 +114,12 @@ def start(
     kind, options, name = _resolve(project, kind, options or {}, name)
     verifier = Registry().load(kind, options)
     selection = Selection(tuple(sorted(set(selection.conditions))), selection.limit)
-    compile_selection(selection)
     if any(condition.field == f"verdict:{name}" for condition in selection.conditions):
         raise UsageError(
             f"A run of {name!r} can't choose its items by its own verdicts.",
             "Leave the condition out: stored verdicts are never repeated.",
         )
+    compile_selection(check_names(project.database.reader(), selection))
     with project.database.write() as connection:
         run = _bind(connection, name, verifier, options)
     reader = project.database.reader()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 
 from workbench.errors import UsageError
 from workbench.model.selection import Condition, Selection
@@ -87,6 +88,21 @@ def compile_selection(selection: Selection) -> tuple[str, list[object]]:
         texts.append(text)
         parameters.extend(values)
     return " AND ".join(texts), parameters
+
+
+def check_names(connection: sqlite3.Connection, selection: Selection) -> Selection:
+    """The selection, if every ``verdict:NAME`` in it names a verifier of this database.
+
+    Raises:
+        UsageError: One does not; the message lists those that are there.
+    """
+    known = {name for (name,) in connection.execute("SELECT name FROM verifiers")}
+    for condition in selection.conditions:
+        kind, _, name = condition.field.partition(":")
+        if kind == "verdict" and name not in known:
+            there = ", ".join(sorted(known)) or "none yet"
+            raise UsageError(f"No verifier {name!r} has run here.", f"There are: {there}.")
+    return selection
 
 
 def _compile(condition: Condition) -> tuple[str, list[object]]:

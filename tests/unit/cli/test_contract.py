@@ -151,6 +151,9 @@ def test_verifiers(database: Path) -> None:
     [
         ("accuracy", "{db}", "--where", "colour=red"),
         ("accuracy", "{db}", "--where", "nonsense"),
+        ("accuracy", "{db}", "--where", "verdict:nobody=correct"),
+        ("verify", "{db}", "exact", "--where", "verdict:nobody=correct"),
+        ("assign", "{db}", "--annotators", "a,b", "--where", "verdict:nobody=correct"),
         ("accuracy", "{db}", "--where", "state=unknown"),
         ("accuracy", "{db}", "--by", "colour"),
         ("accuracy", "{db}", "--verifier", "nobody"),

@@ -28,7 +28,7 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
 	$(BIN)/lint-imports
 
 soak: $(VENV)/dev.stamp  ## the full form of the fault tests
-	$(BIN)/pytest -m soak --timeout 3600 -o addopts=''
+	$(BIN)/pytest -m soak --timeout 3600
 
 bench: $(VENV)/dev.stamp  ## one JSON line per figure
 	$(BIN)/python -m bench

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -118,7 +119,7 @@ def import_files(
     with store.import_session(project.database, name) as session:
         for plan in plans:
             file = _identity(plan)
-            earlier = session.earlier(file, lambda plan=plan: file_hash(plan.path))  # type: ignore[misc]
+            earlier = session.earlier(file, partial(file_hash, plan.path))
             if earlier is None:
                 with session.file(file) as target:
                     reports.append(_read(plan, session.batch, target.counts, target.add, target.complete, progress))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bench import browse, first_paint, import_speed, next_item, start
+from bench import browse, first_paint, import_speed, next_item, start, verifying
 
 
 def main() -> None:
     """Run them all."""
-    for module in (start, first_paint, browse, next_item, import_speed):
+    for module in (start, first_paint, browse, next_item, import_speed, verifying):
         module.main()
 
 

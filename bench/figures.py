@@ -1,4 +1,4 @@
-"""One JSON line a figure: ``{"figure", "value", "unit", "goal", "ok"}``."""
+"""One JSON line a figure: ``{"figure", "value", "unit", "goal", "ok"}``; a goal is text such as ``"<= 80"``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import json
 from collections.abc import Sequence
 
 
-def report(figure: str, value: float, unit: str, goal: float | None = None) -> None:
+def report(figure: str, value: float, unit: str, goal: float | None = None, *, at_least: bool = False) -> None:
     """Print a figure.
 
     Args:
         goal: The value it should not exceed, if there is one.
+        at_least: The value should reach the goal instead.
     """
     shown = round(value, 2)
-    ok = None if goal is None else shown <= goal
-    print(json.dumps({"figure": figure, "value": shown, "unit": unit, "goal": goal, "ok": ok}), flush=True)
+    text = ok = None
+    if goal is not None:
+        text = f"{'>=' if at_least else '<='} {goal:g}"
+        ok = shown >= goal if at_least else shown <= goal
+    print(json.dumps({"figure": figure, "value": shown, "unit": unit, "goal": text, "ok": ok}), flush=True)
 
 
 def p95(values: Sequence[float]) -> float:

@@ -1,6 +1,6 @@
 """Speed and memory of ``workbench import`` against the ``sqlite-utils`` command line on one synthetic file.
 
-Usage: python bench/import_speed.py [--rows 200000] [--rounds 3]
+Usage: python -m bench.import_speed [--rows 200000] [--rounds 3]
 
 Both run as processes, their start included, alternating; the median of the rounds counts. One JSON line a figure.
 """
@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+from bench.figures import report
 
 BIN = Path(sys.executable).parent
 PER_QUESTION = 22
@@ -51,12 +53,12 @@ def main() -> None:
         size = source.stat().st_size / 1e6
     seconds = statistics.median(ours)
     ratio = statistics.median(theirs) / seconds
-    show("import_vs_sqlite_utils", round(ratio, 2), "x", ">= 1.5 (aim 1.8)")
-    show("import_rows_per_second", round(options.rows / seconds), "rows/s", "")
-    show("import_megabytes_per_second", round(size / seconds, 1), "MB/s", "")
-    show("import_seconds", round(seconds, 2), "s", "")
-    show("sqlite_utils_seconds", round(statistics.median(theirs), 2), "s", "")
-    show("import_peak_rss", round(max(memory), 1), "MB", "<= 400")
+    report("import_vs_sqlite_utils", ratio, "x", 1.5, at_least=True)
+    report("import_rows_per_second", options.rows / seconds, "rows/s")
+    report("import_megabytes_per_second", size / seconds, "MB/s")
+    report("import_seconds", seconds, "s")
+    report("sqlite_utils_seconds", statistics.median(theirs), "s")
+    report("import_peak_rss", max(memory), "MB", 400)
 
 
 def write_rows(path: Path, rows: int) -> None:
@@ -100,11 +102,6 @@ def run(command: list[str]) -> tuple[float, float]:
     if process.returncode:
         raise SystemExit(f"{command[0]} exited with {process.returncode}")
     return time.perf_counter() - began, usage.ru_maxrss / 1024
-
-
-def show(figure: str, value: float, unit: str, goal: str) -> None:
-    """One figure as a JSON line."""
-    print(json.dumps({"figure": figure, "value": value, "unit": unit, "goal": goal}))
 
 
 if __name__ == "__main__":

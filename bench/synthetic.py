@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Any
 
-from workbench.model.taxonomy import SUBTYPES
+from workbench.model.taxonomy import SUBTYPES, type_display
 from workbench.store.connection import Database
 from workbench.store.schema import DATA_INDEXES
 
@@ -72,6 +72,45 @@ def cached(items: int, **options: Any) -> Path:
     folder.mkdir(exist_ok=True)
     name = "-".join(["items", str(items), *(f"{key}-{value}" for key, value in sorted(options.items()))])
     return build(folder / f"{name}.db", items, **options)
+
+
+def released_rows(count: int, *, pad: int = 0, far: int = 5) -> Iterator[dict[str, Any]]:
+    """Rows in the released schema with final answers of many kinds, half of them right, each question its own.
+
+    Args:
+        pad: Characters added before each completion's final answer.
+        far: Every how many-th pair of answers can only be compared symbolically.
+    """
+    working = _working(pad)
+    for number in range(1, count + 1):
+        kind, reference, candidate = _pair(number, far)
+        yield {
+            "question_id": f"{number:032x}",
+            "completion_id": f"{number + count:032x}",
+            "question": f"Problem {number}. What is the result?\nA. {number}\nB. {number + 1}\nC. none of these",
+            "answer": rf"We work it out and find $\boxed{{{reference}}}$.",
+            "completion": rf"Attempt {number}. {working}So the result is $\boxed{{{candidate}}}$.",
+            "gold_correct": number % 2 == 0,
+            "completion_model": MODELS[number % len(MODELS)],
+            "source": "algebra/synthetic",
+            "answer_type": type_display(kind),
+            "answer_subtype": type_display(kind[0]),
+        }
+
+
+def _pair(number: int, far: int) -> tuple[str, str, str]:
+    """A subtype, a reference's final answer and a candidate, equal where the number is even."""
+    other = number + number % 2
+    if number % far == 0:
+        return "B1", rf"\sum_{{i=1}}^{{n}} {number} i", rf"\sum_{{k=1}}^{{n}} {other} k"
+    return (
+        ("A1", f"{number}", f"{other}.0"),
+        ("A2", rf"\frac{{{number}}}{{4}}", f"{other / 4}"),
+        ("B1", f"x^2+{2 * number}x+{number**2}", rf"\left(x+{other}\right)^2"),
+        ("B3", f"(0, {number}]", rf"\left(0, {other}\right]"),
+        ("C1", "AB"[number % 2], "A"),
+        ("D1", f"{number} km", f"{other}000 m"),
+    )[number // 2 % 6]
 
 
 def _names(database: Database, items: int) -> None:

@@ -31,6 +31,7 @@ def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "[workbench.verifiers]\n"
         "slow = trying_verifiers:Slow\n"
         "slow-apart = trying_verifiers:SlowApart\n"
+        "staged = trying_verifiers:Staged\n"
         "moody = trying_verifiers:Moody\n"
         "moody-inline = trying_verifiers:MoodyInline\n"
     )

@@ -8,7 +8,19 @@ from pathlib import Path
 from typing import ClassVar, cast
 
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import Isolation
+from workbench.verifiers.base import Isolation, Pending
+
+
+def deed(word: str) -> None:
+    """Hang, crash or raise, if the word says so."""
+    if word == "hang":
+        time.sleep(3600)
+    if word == "crash":
+        os._exit(9)
+    if word == "raise":
+        raise ValueError("no such thing")
+    if word == "no memory":
+        raise MemoryError
 
 
 class Slow:
@@ -44,6 +56,34 @@ class SlowApart(Slow):
     isolation: Isolation = "process"
 
 
+class Staged(Slow):
+    """Leaves to workers every completion that begins with "later"; they do what the rest of it says, slowly."""
+
+    description: ClassVar[str] = "Takes its time for some"
+    name: str = "staged"
+    isolation: Isolation = "staged"
+
+    def __init__(self, ms: str = "10", journal: str = "") -> None:
+        super().__init__(ms, journal)
+        self.version = os.environ.get("STAGED_VERSION", "1")
+
+    def quick(self, item: VerifierInput) -> Verdict | Pending:
+        if not item.completion.startswith("later"):
+            return Verdict(outcome=Outcome.CORRECT, reason="quick")
+        known = Verdict(
+            outcome=Outcome.ABSTAIN,
+            reference_final=item.reference,
+            candidate_final=item.completion,
+            candidate_span=(0, len(item.completion)),
+        )
+        return Pending(key=item.completion.encode(), verdict=known)
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        super().verify(item)
+        deed(item.completion.removeprefix("later "))
+        return Verdict(outcome=Outcome.INCORRECT, score=0.25, reason="compared", rule="staged.later", detail="apart")
+
+
 class Moody:
     """Does what the completion says: hangs, crashes, raises, or answers nonsense."""
 
@@ -58,14 +98,7 @@ class Moody:
         return {}
 
     def verify(self, item: VerifierInput) -> Verdict:
-        if item.completion == "hang":
-            time.sleep(3600)
-        if item.completion == "crash":
-            os._exit(9)
-        if item.completion == "raise":
-            raise ValueError("no such thing")
-        if item.completion == "no memory":
-            raise MemoryError
+        deed(item.completion)
         if item.completion == "nonsense":
             return cast("Verdict", "correct")
         return Verdict(outcome=Outcome.CORRECT)

@@ -18,12 +18,13 @@ ITEMS = 25_000
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", ["slow", "slow-apart"])
+@pytest.mark.parametrize("kind", ["slow", "slow-apart", "staged"])
 def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     install_plugin(tmp_path, monkeypatch)
     journal = tmp_path / "journal"
     options = {"ms": "5", "journal": str(journal)}
-    with runner_ends(make_project(tmp_path, numbered(ITEMS))) as project:
+    rows = [{**row, "completion": f"later {number}"} for number, row in enumerate(numbered(ITEMS))]
+    with runner_ends(make_project(tmp_path, rows)) as project:
         kept: set[int] = set()
         read = 0
         for _ in range(KILLS):

@@ -6,18 +6,46 @@ import sys
 
 import click
 
-from workbench.cli.common import database_argument, print_line, project_at, whole_number
+from workbench.cli.common import database_argument, print_line, project_at, show, whole_number
+from workbench.model.run import VerdictEvidence
+from workbench.render.excerpt import excerpt, shortened
+
+_INDENT = " " * 13
 
 
 @click.command()
 @database_argument
 @click.option("--verifier", required=True, metavar="NAME", help="Whose verdicts.")
 @click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-def command(database: str, verifier: str, run: int | None) -> None:
+@click.option("--evidence", is_flag=True, help="For people: both final answers, where they stand in their texts.")
+def command(database: str, verifier: str, run: int | None, evidence: bool) -> None:
     """Print a verifier's verdicts, one JSON line an item."""
-    from workbench.services.verifying import verdict_lines
+    from workbench.services.verifying import verdict_evidence, verdict_lines
 
     with project_at(database) as project:
-        for line in verdict_lines(project, verifier, run):
-            print_line(line)
+        if evidence:
+            for found in verdict_evidence(project, verifier, run):
+                _show(found)
+        else:
+            for line in verdict_lines(project, verifier, run):
+                print_line(line)
     sys.stdout.flush()
+
+
+def _show(found: VerdictEvidence) -> None:
+    line = found.line
+    why = ", ".join(text for text in (line.reason, line.rule and f"rule {line.rule}") if text)
+    show(f"{line.completion_id}  (question {line.question_id}, {line.dataset})")
+    show(f"  {line.verdict}{why and f': {why}'}")
+    _show_answer("reference", line.reference_final, found.reference, line.reference_span)
+    _show_answer("candidate", line.candidate_final, found.completion, line.candidate_span)
+    if line.detail:
+        show(f"  detail     {shortened(line.detail)}")
+    show()
+
+
+def _show_answer(side: str, final: str | None, text: str, span: tuple[int, int] | None) -> None:
+    show(f"  {side:9}  {'none' if final is None else shortened(final)}")
+    if span is not None and (parts := excerpt(text, span)) is not None:
+        marked = click.style(parts.marked, reverse=True) if sys.stdout.isatty() else f"«{parts.marked}»"
+        click.echo(f"{_INDENT}{parts.before}{marked}{parts.after}")

@@ -46,12 +46,15 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
 
     verifier: str
     run: int
+    version: str = ""
     verdict: str
     score: float | None
     reason: str | None
+    rule: str | None = None
     ms: float
     reference_final: str | None = None
     candidate_final: str | None = None
+    reference_span: tuple[int, int] | None = None
     candidate_span: tuple[int, int] | None = None
     detail: str | None = None
 

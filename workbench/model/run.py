@@ -110,8 +110,10 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
 
     Attributes:
         score: The verifier's own number, if it has one.
-        reason: A bare code: why it abstained or failed, or which rule fired.
+        reason: A bare code: why it abstained or failed, or what decided it.
+        rule: The rule that fired, such as ``"number.rounding"``.
         ms: Wall time spent on the item, in milliseconds.
+        reference_span: Offsets of ``reference_final`` into the stored reference.
         candidate_span: Offsets of ``candidate_final`` into the stored completion.
         detail: More for a person, such as an error's text.
     """
@@ -122,10 +124,20 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
     verdict: OutcomeWord
     score: float | None
     reason: str | None
+    rule: str | None
     ms: float
     run: int
     dataset: str
     reference_final: str | None
     candidate_final: str | None
+    reference_span: tuple[int, int] | None
     candidate_span: tuple[int, int] | None
     detail: str | None
+
+
+class VerdictEvidence(Struct, frozen=True, kw_only=True):
+    """A stored verdict with the reference and the completion that its offsets point into."""
+
+    line: VerdictLine
+    reference: str
+    completion: str

@@ -67,9 +67,11 @@ class Verdict(Struct, frozen=True, kw_only=True):
     Attributes:
         outcome: Correct, incorrect, abstain or error.
         score: The verifier's own number, if it has one.
-        reason: A bare code: why it abstained or failed, or which rule fired.
+        reason: A bare code: why it abstained or failed, or what decided it.
+        rule: The rule that fired, such as ``"number.rounding"``.
         reference_final: The reference's final answer as the verifier read it.
         candidate_final: The completion's final answer as the verifier read it.
+        reference_span: Offsets of ``reference_final`` into the stored reference, if known.
         candidate_span: Offsets of ``candidate_final`` into the stored completion, if known.
         detail: More for a person, such as an error's text.
         ms: Wall time spent on this item, in milliseconds.
@@ -78,8 +80,10 @@ class Verdict(Struct, frozen=True, kw_only=True):
     outcome: Outcome
     score: float | None = None
     reason: str | None = None
+    rule: str | None = None
     reference_final: str | None = None
     candidate_final: str | None = None
+    reference_span: tuple[int, int] | None = None
     candidate_span: tuple[int, int] | None = None
     detail: str | None = None
     ms: float = 0.0

@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Protocol, Self
 
-from workbench.model.verdict import Verdict, VerifierInput
-from workbench.verifiers.base import Verifier, judged
+from msgspec import structs
+
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Pending, StagedVerifier, Verifier, identity, judged, quickly_judged
 from workbench.verifiers.pool import WorkerPool
 
 GROUP = 500
 """Verdicts in one transaction at most."""
 
+MOST_WAITING = 1_000
+"""Items at most that wait for a worker's answer; then the first stage waits too."""
+
+MOST_CHARACTERS = 10_000_000
+"""Characters at most of the items that wait for a worker."""
+
 _GROUP_S = 0.2
 _BREATH_S = 0.002
 _WAIT_S = 0.1
+_TURN_S = 0.002
 
 
 class VerdictSink(Protocol):
     """What the work needs of the runner."""
 
-    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
-        """Commit verdicts by the item's row id."""
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = ...) -> None:
+        """Commit verdicts by the item's row id and, with them, what workers found by key."""
+        ...
+
+    def recall(self, key: bytes) -> Verdict | None:
+        """What a worker has found for a key, in whichever run."""
         ...
 
     def look_up(self) -> None:
@@ -67,6 +83,152 @@ def judge_in_workers(
                 pool.release(judged.item)
             busy -= len(results)
             sink.look_up()
+
+
+def judge_staged(
+    verifier: StagedVerifier,
+    spec: tuple[str, dict[str, str]],
+    workers: int,
+    chunks: Iterable[list[VerifierInput]],
+    sink: VerdictSink,
+) -> None:
+    """Judge most items in this process at once and the rest in worker processes meanwhile.
+
+    The workers are started when the first item needs one.
+    """
+    with _Stages(verifier, lambda: WorkerPool(spec, workers), sink) as stages:
+        for item in _items(chunks, sink):
+            stages.take(item)
+        stages.finish()
+
+
+class _Stages:
+    """Items on their way through both stages of a verifier; all in one thread, and never many at a time.
+
+    A worker goes on only when its last verdict is committed. Items of equal keys are judged once: the first
+    goes to a worker, the others wait for its answer.
+    """
+
+    def __init__(self, verifier: StagedVerifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
+        self._verifier = verifier
+        self._start = start
+        self._sink = sink
+        self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
+        self._exit = ExitStack()
+        self._pool: WorkerPool | None = None
+        self._ready: list[tuple[int, Verdict]] = []
+        self._queue: deque[VerifierInput] = deque()
+        self._keys: dict[int, bytes] = {}
+        self._waiting: dict[bytes, list[tuple[int, Verdict]]] = {}
+        self._count = self._characters = 0
+        self._stored = self._turned = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._exit.close()
+
+    def take(self, item: VerifierInput) -> None:
+        """Judge an item or put it in line; wait first while too many stand there."""
+        answer = quickly_judged(self._verifier, item)
+        if isinstance(answer, Pending):
+            self._put_off(item, answer)
+        else:
+            self._ready.append((item.item, answer))
+        while self._count >= MOST_WAITING or self._characters >= MOST_CHARACTERS:
+            self._turn(_WAIT_S)
+        now = time.monotonic()
+        if len(self._ready) >= GROUP or now - self._stored > _GROUP_S:
+            self._store({})
+            # Others who want to write get their turn.
+            time.sleep(_BREATH_S)
+            self._sink.look_up()
+        if self._pool is not None and now - self._turned > _TURN_S:
+            self._turn(0)
+
+    def finish(self) -> None:
+        """Wait for the workers and store what is left."""
+        while self._waiting:
+            self._turn(_WAIT_S)
+        self._store({})
+
+    def _put_off(self, item: VerifierInput, pending: Pending) -> None:
+        digest = self._identity.copy()
+        digest.update(pending.key)
+        key = digest.digest()
+        if key in self._waiting:
+            self._waiting[key].append((item.item, pending.verdict))
+        elif (known := self._sink.recall(key)) is not None:
+            self._ready.append((item.item, _filled_in(pending.verdict, known)))
+            return
+        else:
+            self._waiting[key] = [(item.item, pending.verdict)]
+            self._keys[item.item] = key
+            self._queue.append(item)
+            self._characters += _size(item)
+            self._feed()
+        self._count += 1
+
+    def _feed(self) -> None:
+        if self._pool is None:
+            self._pool = self._exit.enter_context(self._start())
+        while self._queue and self._pool.free:
+            self._pool.submit(self._queue.popleft())
+
+    def _turn(self, timeout: float) -> None:
+        """See what the workers have done: commit it, and only then give them more."""
+        assert self._pool is not None
+        results = self._pool.wait(timeout)
+        found = {}
+        for item, verdict in results:
+            key = self._keys.pop(item.item)
+            self._settle(key, verdict)
+            self._characters -= _size(item)
+            if _is_repeatable(verdict):
+                found[key] = verdict
+        if results:
+            self._store(found)
+        for item, _ in results:
+            self._pool.release(item.item)
+        self._feed()
+        self._sink.look_up()
+        self._turned = time.monotonic()
+
+    def _settle(self, key: bytes, verdict: Verdict) -> None:
+        """Fill in the items that waited for a key; only the first has cost a worker's time."""
+        for item, known in self._waiting.pop(key):
+            self._ready.append((item, _filled_in(known, verdict)))
+            verdict = structs.replace(verdict, ms=0.0)
+            self._count -= 1
+
+    def _store(self, found: Mapping[bytes, Verdict]) -> None:
+        for start in range(0, len(self._ready), GROUP):
+            self._sink.store(self._ready[start : start + GROUP], found)
+        self._ready = []
+        self._stored = time.monotonic()
+
+
+def _filled_in(known: Verdict, found: Verdict) -> Verdict:
+    """What the first stage knows of an item with what the second found."""
+    return structs.replace(
+        known,
+        outcome=found.outcome,
+        score=found.score,
+        reason=found.reason,
+        rule=found.rule,
+        detail=found.detail,
+        ms=known.ms + found.ms,
+    )
+
+
+def _is_repeatable(verdict: Verdict) -> bool:
+    """Whether the same comparison would be answered like this again, on any machine."""
+    return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
+
+
+def _size(item: VerifierInput) -> int:
+    return len(item.question) + len(item.reference) + len(item.completion)
 
 
 def _items(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:

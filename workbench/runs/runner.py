@@ -12,22 +12,25 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from workbench.errors import RunError, WorkbenchError
 from workbench.model.run import STATE_AFTER, Request, RunState
 from workbench.model.verdict import Verdict
-from workbench.runs.execution import judge_in_workers, judge_inline
+from workbench.runs.execution import judge_in_workers, judge_inline, judge_staged
 from workbench.runs.launch import log_path
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.store import runs, verdicts
+from workbench.store import runs, verdict_cache, verdicts
 from workbench.store.connection import Database
 from workbench.store.runs import RunRow
-from workbench.verifiers.base import Registry, Verifier, identity
+from workbench.verifiers.base import Registry, StagedVerifier, Verifier, identity
 
 _IDLE_S = 2.0
 _LOOK_S = 0.1
+
+_NOTHING: Mapping[bytes, Verdict] = {}
 
 _log = logging.getLogger("workbench.runner")
 
@@ -128,6 +131,7 @@ class Runner:
                 runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
                 return False
             runs.complete(connection, run.id, stored)
+            verdict_cache.drop_older(connection, run.id)
         _log.info("run %d: complete", run.id)
         return True
 
@@ -148,11 +152,15 @@ class _Sink:
         self.stored = 0
         self._looked = 0.0
 
-    def store(self, results: Sequence[tuple[int, Verdict]]) -> None:
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
         if results:
             with self._lease.write() as connection:
                 verdicts.put(connection, self._run, results)
+                verdict_cache.put(connection, self._run, found)
             self.stored += len(results)
+
+    def recall(self, key: bytes) -> Verdict | None:
+        return verdict_cache.get(self._database.reader(), key)
 
     def look_up(self) -> None:
         if time.monotonic() - self._looked < _LOOK_S:
@@ -166,10 +174,13 @@ class _Sink:
 
 def _judge(database: Database, run: RunRow, verifier: Verifier, sink: _Sink) -> None:
     chunks = verdicts.pending(database, run.id, run.selection)
+    spec = (run.verifier.kind, run.verifier.options)
     if verifier.isolation == "inline":
         judge_inline(verifier, chunks, sink)
+    elif verifier.isolation == "staged":
+        judge_staged(cast("StagedVerifier", verifier), spec, run.workers, chunks, sink)
     else:
-        judge_in_workers((run.verifier.kind, run.verifier.options), run.workers, chunks, sink)
+        judge_in_workers(spec, run.workers, chunks, sink)
 
 
 def _verifier(run: RunRow) -> Verifier:

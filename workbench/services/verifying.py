@@ -20,6 +20,7 @@ from workbench.model.run import (
     ConfiguredVerifier,
     Request,
     RunInfo,
+    VerdictEvidence,
     VerdictLine,
     VerifierInfo,
 )
@@ -30,6 +31,7 @@ from workbench.runs.lease import living_runner
 from workbench.services.project import Project
 from workbench.services.run_status import Watch, light_info, run_info, run_row, runs, wait
 from workbench.store import runs as stored_runs
+from workbench.store import verdict_lines as stored_lines
 from workbench.store import verdicts as stored_verdicts
 from workbench.store.selection import check_names, compile_selection
 from workbench.verifiers.base import Registry, Verifier, identity
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
+    "DEFAULT",
     "EVERYTHING",
     "Watch",
     "cancel",
@@ -50,9 +53,13 @@ __all__ = [
     "runs",
     "start",
     "verdict_counts",
+    "verdict_evidence",
     "verdict_lines",
     "wait",
 ]
+
+DEFAULT = "rules"
+"""The verifier to begin with."""
 
 EVERYTHING = Selection()
 """All items."""
@@ -63,7 +70,7 @@ _LOOK_S = 0.05
 
 
 def kinds(project: Project) -> list[VerifierInfo]:
-    """What can be run, by name, with the configurations it has in the project."""
+    """What can be run, the default first, then by name, with the configurations it has in the project."""
     registry = Registry()
     named = configured(project)
     return [
@@ -77,7 +84,7 @@ def kinds(project: Project) -> list[VerifierInfo]:
             broken=kind.broken,
             configured=[verifier for verifier in named if verifier.kind == kind.name],
         )
-        for kind in registry.available()
+        for kind in sorted(registry.available(), key=lambda kind: (kind.name != DEFAULT, kind.name))
     ]
 
 
@@ -194,16 +201,28 @@ def verdict_lines(project: Project, verifier: str, run: int | None = None) -> It
     Raises:
         UsageError: There is no verifier of that name, or the run isn't one of its.
     """
+    found = _run_of(project, verifier, run)
+    return iter(()) if found is None else stored_lines.lines(project.database, found, verifier)
+
+
+def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
+    """The same verdicts with the texts they are about; arguments and errors as with `verdict_lines`."""
+    found = _run_of(project, verifier, run)
+    return iter(()) if found is None else stored_lines.evidence(project.database, found, verifier)
+
+
+def _run_of(project: Project, verifier: str, run: int | None) -> int | None:
+    """The run to read: the one asked for, or the newest."""
     reader = project.database.reader()
     if stored_runs.verifier_named(reader, verifier) is None:
         known = ", ".join(known.name for known in configured(project)) or "none has been run"
         raise UsageError(f"There are no verdicts of a verifier {verifier!r}.", f"Verifiers: {known}.")
     row = stored_runs.newest_of(reader, verifier) if run is None else run_row(reader, run)
     if row is None:
-        return iter(())
+        return None
     if row.verifier.name != verifier:
         raise UsageError(f"Run {row.id} is of {row.verifier.name!r}, not of {verifier!r}.")
-    return stored_verdicts.lines(project.database, row.id, verifier)
+    return row.id
 
 
 def _default_version(registry: Registry, kind: str) -> str | None:

@@ -8,45 +8,27 @@ from array import array
 from collections.abc import Sequence
 from contextlib import suppress
 
-import msgspec
-
 from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome
 from workbench.store.cancelling import Cancelled, cancellable
 from workbench.store.events import IN_FORCE
+from workbench.store.gathered import integers
 from workbench.store.selection import COLUMNS, FROM_ITEMS, GOLD_FROM, VERDICT, VISIBLE, compile_selection, items_for
 
 QUESTION_CHARACTERS = 160
 
-_PIECE = 65_536
-
 
 def ids(connection: sqlite3.Connection, query: BrowseQuery) -> array[int]:
-    """Row ids of all items of a query, in its order (eight bytes each).
-
-    SQLite gathers them into one text, which costs a third of a row-by-row read and leaves other threads free.
-    """
+    """Row ids of all items of a query, in its order (eight bytes each)."""
     where, parameters = _where(query)
     order, more = _order(query)
     row: tuple[str | None] = connection.execute(
         f"SELECT group_concat(id) FROM (SELECT c.id FROM {items_for(where, order)} WHERE {where} ORDER BY {order})",
         (*parameters, *more),
     ).fetchone()
-    return _integers(row[0] or "")
-
-
-def _integers(text: str) -> array[int]:
-    """Comma-separated integers, read in pieces: one list of a million would take fifty megabytes."""
-    found = array("q")
-    at = 0
-    while at < len(text):
-        end = text.find(",", at + _PIECE)
-        end = len(text) if end < 0 else end
-        found.extend(msgspec.json.decode(f"[{text[at:end]}]", type=list[int]))
-        at = end + 1
-    return found
+    return integers(row[0])
 
 
 def first_ids(
@@ -254,8 +236,10 @@ def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVer
     found = []
     for run, name in newest_runs(connection).items():
         row = connection.execute(
-            "SELECT v.outcome, v.score, v.reason, v.ms, e.reference_final, e.candidate_final, e.span_start, "
-            "e.span_end, e.detail FROM verdicts AS v LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id "
+            "SELECT v.outcome, v.score, v.reason, v.ms, e.rule, e.reference_final, e.candidate_final, "
+            "e.reference_start, e.reference_end, e.span_start, e.span_end, e.detail, r.version FROM verdicts AS v "
+            "JOIN runs AS r ON r.id = v.run_id "
+            "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id "
             "AND e.completion_id = v.completion_id AND e.sample = v.sample "
             "WHERE v.run_id = ? AND v.completion_id = ? AND v.sample = 0",
             (run, completion),
@@ -265,14 +249,17 @@ def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVer
                 ItemVerdict(
                     verifier=name,
                     run=run,
+                    version=row[12],
                     verdict=Outcome(row[0]).word,
                     score=row[1],
                     reason=row[2],
                     ms=row[3],
-                    reference_final=row[4],
-                    candidate_final=row[5],
-                    candidate_span=None if row[6] is None else (row[6], row[7]),
-                    detail=row[8],
+                    rule=row[4],
+                    reference_final=row[5],
+                    candidate_final=row[6],
+                    reference_span=None if row[7] is None else (row[7], row[8]),
+                    candidate_span=None if row[9] is None else (row[9], row[10]),
+                    detail=row[11],
                 )
             )
     return found

@@ -23,7 +23,7 @@ def check_all(database: Database) -> list[Finding]:
         ("integrity", lambda: _integrity(connection)),
         ("foreign keys", lambda: _references(connection)),
         ("schema version", lambda: _version(connection)),
-        ("tables", lambda: _objects(connection, schema.VERSION_1)),
+        ("tables", lambda: _objects(connection, schema.STATEMENTS)),
         ("append-only triggers", lambda: _triggers(connection)),
         ("imports", lambda: _imports(connection)),
         ("write-ahead log", lambda: _wal(database.path)),

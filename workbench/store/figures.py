@@ -8,12 +8,16 @@ from array import array
 from msgspec import Struct
 
 from workbench.errors import UsageError
+from workbench.model.report import NO_REASON
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
+from workbench.store.gathered import integers
 from workbench.store.selection import COLUMNS, GOLD, GOLD_FROM, compile_selection, items_for
 
-GROUPS = ("type", "subtype", "domain", "source", "model", "dataset")
-"""What accuracy can be broken down by."""
+GROUPS = ("type", "subtype", "domain", "source", "model", "dataset", "reason")
+"""What accuracy can be broken down by; ``reason`` is the verdict's, the others are the item's."""
+
+_REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
 
 _GOLD: dict[str, str] = {
     "final": f"coalesce({GOLD}, -1)",
@@ -74,17 +78,49 @@ def gold_counts(connection: sqlite3.Connection, selection: Selection) -> dict[st
     return {"adjudicated": 0, "agreed": 0, "imported": 0, "none": 0} | dict(found)
 
 
-def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
-    """Completion row ids and outcomes (``model.verdict.Outcome``) of a run, in order of row id."""
+def outcomes(connection: sqlite3.Connection, run: int, reason: str | None = None) -> tuple[array[int], array[int]]:
+    """Completion row ids and outcomes (``model.verdict.Outcome``) of a run, in order of row id.
+
+    Args:
+        reason: Only verdicts with this reason, or without any for `NO_REASON`; None for all.
+    """
+    where, parameters = ("", ()) if reason is None else (f"AND {_REASON} = ?", (reason,))
+    row: tuple[str | None, str | None] = connection.execute(
+        "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
+        f"WHERE run_id = ? AND sample = 0 {where} ORDER BY completion_id)",
+        (run, *parameters),
+    ).fetchone()
+    return integers(row[0]), integers(row[1])
+
+
+def reasons(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int], list[str]]:
+    """Completion row ids in order, positions in the reasons, and the reasons (`NO_REASON` where there is none)."""
     rows = connection.execute(
-        "SELECT completion_id, outcome FROM verdicts WHERE run_id = ? AND sample = 0 ORDER BY completion_id", (run,)
+        f"SELECT completion_id, {_REASON} FROM verdicts WHERE run_id = ? AND sample = 0 ORDER BY completion_id",
+        (run,),
     )
-    item, outcome = array("q"), array("b")
+    item, reason = array("q"), array("i")
+    positions: dict[str, int] = {}
+    while block := rows.fetchmany(50_000):
+        items, names = zip(*block, strict=True)
+        item.extend(items)
+        reason.extend([positions.setdefault(name, len(positions)) for name in names])
+    return item, reason, list(positions)
+
+
+def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:
+    """Completion row ids and scores of the verdicts of a run that have one, in order of row id."""
+    rows = connection.execute(
+        "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
+        "ORDER BY completion_id",
+        (run,),
+    )
+    item, score = array("q"), array("d")
     while block := rows.fetchmany(50_000):
         items, values = zip(*block, strict=True)
         item.extend(items)
-        outcome.extend(values)
-    return item, outcome
+        score.extend(values)
+    return item, score
 
 
 def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:

@@ -25,7 +25,12 @@ def _m001_initial(db: Any) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: list[Callable[[Any], None]] = [_m001_initial]
+def _m002_rules_and_cache(db: Any) -> None:
+    for statement in schema.VERSION_2:
+        db.execute(statement)
+
+
+MIGRATIONS: list[Callable[[Any], None]] = [_m001_initial, _m002_rules_and_cache]
 """In order; the position (from 1) is the schema version the migration leads to."""
 
 

@@ -1,4 +1,4 @@
-"""The tables of schema version 1, one statement each.
+"""The tables, one statement each: schema version 1, then what each later version adds.
 
 Long text stands apart from the columns that are scanned. ``label_events`` is append-only: triggers refuse
 UPDATE, DELETE and the REPLACE that would delete without firing them. States are derived from events and may
@@ -270,6 +270,26 @@ _RUNS = (
 )
 
 VERSION_1: tuple[str, ...] = (*_DATA, *DATA_INDEXES.values(), *_PEOPLE, *_RUNS)
+
+VERSION_2: tuple[str, ...] = (
+    "ALTER TABLE verdict_evidence ADD COLUMN rule TEXT",
+    "ALTER TABLE verdict_evidence ADD COLUMN reference_start INTEGER",
+    "ALTER TABLE verdict_evidence ADD COLUMN reference_end INTEGER",
+    # What workers found, by a hash of what they compared; ``run_id`` is the run that asked for it first.
+    """CREATE TABLE verdict_cache (
+        key BLOB PRIMARY KEY,
+        run_id INTEGER NOT NULL REFERENCES runs (id),
+        outcome INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 3),
+        score REAL,
+        reason TEXT,
+        rule TEXT,
+        detail TEXT
+    ) STRICT, WITHOUT ROWID""",
+)
+"""The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
+
+STATEMENTS = (*VERSION_1, *VERSION_2)
+"""All that a new database is made with, in order."""
 
 TRIGGERS = (
     "label_events_no_update",

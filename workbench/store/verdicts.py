@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Struct
 
-from workbench.model.run import VerdictLine
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
 from workbench.store.connection import Database
@@ -19,8 +18,6 @@ _WINDOW = 5_000
 
 _TEXTS = 64
 """Items whose texts are read at once: a few hundred kB, tens of MB where texts are very long."""
-
-_LINES = 2_000
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
 _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
@@ -55,20 +52,23 @@ def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, V
         [(run, item, int(found.outcome), found.score, found.reason, found.ms) for item, found in results],
     )
     connection.executemany(
-        "INSERT INTO verdict_evidence (run_id, completion_id, reference_final, candidate_final, span_start, "
-        "span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (
-                run,
-                item,
-                found.reference_final,
-                found.candidate_final,
-                *(found.candidate_span or (None, None)),
-                found.detail,
-            )
-            for item, found in results
-            if (found.reference_final, found.candidate_final, found.candidate_span, found.detail) != (None,) * 4
-        ],
+        "INSERT INTO verdict_evidence (run_id, completion_id, rule, reference_final, candidate_final, "
+        "reference_start, reference_end, span_start, span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [(run, item, *evidence) for item, found in results if (evidence := _evidence(found)) != _NO_EVIDENCE],
+    )
+
+
+_NO_EVIDENCE = (None,) * 8
+
+
+def _evidence(found: Verdict) -> tuple[object, ...]:
+    return (
+        found.rule,
+        found.reference_final,
+        found.candidate_final,
+        *(found.reference_span or (None, None)),
+        *(found.candidate_span or (None, None)),
+        found.detail,
     )
 
 
@@ -128,45 +128,6 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
             yield _inputs(database, todo[start : start + _TEXTS])
         left = None if left is None else left - len(chosen)
         after = last
-
-
-def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
-    """A run's verdicts in the order of import, in short reads."""
-    after = 0
-    while True:
-        rows = (
-            database.reader()
-            .execute(
-                "SELECT v.completion_id, q.key, c.key, d.name, v.outcome, v.score, v.reason, v.ms, "
-                "e.reference_final, e.candidate_final, e.span_start, e.span_end, e.detail "
-                "FROM verdicts AS v CROSS JOIN completions AS c ON c.id = v.completion_id "
-                "CROSS JOIN questions AS q ON q.id = c.question_id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
-                "LEFT JOIN verdict_evidence AS e ON e.run_id = v.run_id AND e.completion_id = v.completion_id "
-                "AND e.sample = v.sample "
-                "WHERE v.run_id = ? AND v.completion_id > ? AND v.sample = 0 ORDER BY v.completion_id LIMIT ?",
-                (run, after, _LINES),
-            )
-            .fetchall()
-        )
-        if not rows:
-            return
-        for row in rows:
-            yield VerdictLine(
-                question_id=row[1],
-                completion_id=row[2],
-                verifier=verifier,
-                verdict=Outcome(row[4]).word,
-                score=row[5],
-                reason=row[6],
-                ms=row[7],
-                run=run,
-                dataset=row[3],
-                reference_final=row[8],
-                candidate_final=row[9],
-                candidate_span=None if row[10] is None else (row[10], row[11]),
-                detail=row[12],
-            )
-        after = rows[-1][0]
 
 
 def _items(selection: Selection, joined: str) -> str:

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Literal, Protocol
@@ -19,7 +20,8 @@ from workbench.model.verdict import Outcome, Verdict, VerifierInput
 GROUP = "workbench.verifiers"
 """The entry-point group a package declares its verifiers in."""
 
-Isolation = Literal["inline", "process"]
+Isolation = Literal["inline", "process", "staged"]
+"""Where a verifier works: in the runner, in worker processes, or first the one and then the other."""
 
 _LONGEST_REASON = 100
 _LONGEST_TEXT = 20_000
@@ -37,7 +39,8 @@ class Verifier(Protocol):
         preload: Modules worth importing once for all worker processes.
         name: The kind's name in the registry, such as ``"math-verify"``.
         version: Version of the rules, parser or library; a new one makes a new run.
-        isolation: ``"inline"`` only for code that can neither hang nor crash on any text.
+        isolation: ``"inline"`` only for code that can neither hang nor crash on any text; ``"staged"`` for a
+            `StagedVerifier`.
     """
 
     description: ClassVar[str]
@@ -53,6 +56,31 @@ class Verifier(Protocol):
 
     def verify(self, item: VerifierInput) -> Verdict:
         """The verdict on one completion."""
+        ...
+
+
+class Pending(Struct, frozen=True, kw_only=True):
+    """An item that the first stage leaves to a worker.
+
+    Attributes:
+        key: A hash of all that the second stage's answer depends on (both final answers, the type ...): items of
+            equal keys get the same answer.
+        verdict: What the first stage knows of this item, final answers and spans above all; outcome, score,
+            reason, rule and detail will be the second stage's.
+    """
+
+    key: bytes
+    verdict: Verdict
+
+
+class StagedVerifier(Verifier, Protocol):
+    """A verifier that decides most items at once and leaves the rest to worker processes.
+
+    Its `verify` decides any item by itself, in a worker.
+    """
+
+    def quick(self, item: VerifierInput) -> Verdict | Pending:
+        """The verdict, or what is left to compare; it may neither hang nor crash on any text."""
         ...
 
 
@@ -89,22 +117,52 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
     Raises:
         MemoryError: The verifier ran out of memory.
     """
+    answer, ms = _asked(verifier.verify, item)
+    return _trimmed(_require_verdict(answer), item, ms)
+
+
+def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
+    """The first stage's verdict with its time, or what it leaves to a worker; failures as with `judged`.
+
+    Raises:
+        MemoryError: The verifier ran out of memory.
+    """
+    answer, ms = _asked(verifier.quick, item)
+    if isinstance(answer, Pending) and isinstance(answer.key, bytes):
+        return Pending(key=answer.key, verdict=_trimmed(_require_verdict(answer.verdict), item, ms))
+    return _trimmed(_require_verdict(answer), item, ms)
+
+
+def _asked(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
+    """What a verifier answers, and the milliseconds that took."""
     started = time.perf_counter()
     try:
-        verdict: object = verifier.verify(item)
+        answer = ask(item)
     except MemoryError:
         raise
     except Exception as error:
-        verdict = failure(f"{type(error).__name__}: {error}")
-    if not isinstance(verdict, Verdict):
-        verdict = failure(f"the verifier returned a {type(verdict).__name__} instead of a Verdict")
+        answer = failure(f"{type(error).__name__}: {error}")
+    return answer, (time.perf_counter() - started) * 1000
+
+
+def _require_verdict(answer: object) -> Verdict:
+    if isinstance(answer, Verdict):
+        return answer
+    return failure(f"the verifier returned a {type(answer).__name__} instead of a Verdict")
+
+
+def _trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
+    """The verdict with bounded texts and without offsets that lie outside their text."""
     return structs.replace(
         verdict,
         reason=_cut(verdict.reason, _LONGEST_REASON),
+        rule=_cut(verdict.rule, _LONGEST_REASON),
         reference_final=_cut(verdict.reference_final, _LONGEST_TEXT),
         candidate_final=_cut(verdict.candidate_final, _LONGEST_TEXT),
+        reference_span=_within(verdict.reference_span, item.reference),
+        candidate_span=_within(verdict.candidate_span, item.completion),
         detail=_cut(verdict.detail, _LONGEST_TEXT),
-        ms=(time.perf_counter() - started) * 1000,
+        ms=ms,
     )
 
 
@@ -116,6 +174,14 @@ def failure(detail: str) -> Verdict:
 def _cut(text: str | None, length: int) -> str | None:
     # A plug-in may have put anything there; what is no text is refused when it is sent or stored.
     return text[:length] if isinstance(text, str) else text
+
+
+def _within(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
+    """The span if it is one of the text, else None: a plug-in may have put anything there."""
+    match span:
+        case (int(start), int(end)) if 0 <= start <= end <= len(text):
+            return start, end
+    return None
 
 
 class Registry:
@@ -218,11 +284,15 @@ def _import(point: EntryPoint) -> Any:
         # A module that prints when it is imported must not end up between the lines of a report.
         with redirect_stdout(sys.stderr):
             cls = point.load()
+    except VerifierError:
+        raise
     except (Exception, SystemExit) as error:
         raise VerifierError(
             f"The verifier {point.name!r} of {_package(point)} can't be imported: {type(error).__name__}: {error}"
         ) from error
-    required = ("description", "options", "name", "isolation", "config", "verify")
+    required: tuple[str, ...] = ("description", "options", "name", "isolation", "config", "verify")
+    if getattr(cls, "isolation", None) == "staged":
+        required += ("quick",)
     missing = [name for name in required if not hasattr(cls, name)]
     if missing:
         raise VerifierError(

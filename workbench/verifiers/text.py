@@ -64,5 +64,6 @@ def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
         reason="text_equal" if given == expected else "text_differs",
         reference_final=reference.text,
         candidate_final=candidate.text,
+        reference_span=(reference.start, reference.end),
         candidate_span=(candidate.start, candidate.end),
     )

@@ -89,7 +89,11 @@ def judge(project: Project) -> None:
         )
         for item in range(1, 7):
             connection.execute("INSERT INTO verdicts VALUES (1, ?, 0, 1, 0.5, ?, 1.0)", (item, MARK))
-            connection.execute("INSERT INTO verdict_evidence VALUES (1, ?1, 0, ?2, ?2, 0, 1, ?2)", (item, MARK))
+            connection.execute(
+                "INSERT INTO verdict_evidence (run_id, completion_id, reference_final, candidate_final, span_start, "
+                "span_end, detail, rule) VALUES (1, ?1, ?2, ?2, 0, 1, ?2, ?2)",
+                (item, MARK),
+            )
 
 
 def labels_of_peers(project: Project) -> int:

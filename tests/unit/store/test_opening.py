@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.store import filesystem, migrations
+from workbench.store import filesystem, migrations, schema, verdict_lines
 from workbench.store.connection import Database
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -136,7 +136,7 @@ def test_a_database_of_a_newer_version_is_refused_untouched(tmp_path: Path) -> N
 def test_an_unknown_migration_counts_as_newer(tmp_path: Path) -> None:
     path = make_project(tmp_path).path
     raw = sqlite3.connect(path)
-    raw.execute("UPDATE _sqlite_migrations SET name = 'm999_from_the_future'")
+    raw.execute("UPDATE _sqlite_migrations SET name = 'm999_from_the_future' WHERE name = '_m001_initial'")
     raw.commit()
     raw.close()
     with pytest.raises(StoreError, match="newer"):
@@ -157,9 +157,37 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    with closing(sqlite3.connect(path.with_name("p.db.before-version-2"))) as copy:
-        assert copy.execute("PRAGMA user_version").fetchone() == (1,)
+    with closing(sqlite3.connect(path.with_name("p.db.before-version-3"))) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (2,)
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
+
+
+def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
+        project = make_project(tmp_path, numbered(2))
+        with project.database.write() as connection:
+            connection.execute("INSERT INTO verifiers VALUES (1, 'v', 'exact', '{}', '0', '')")
+            connection.execute(
+                "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
+                "VALUES (1, 1, '1', '{}', 1, 'complete', 2, '')"
+            )
+            connection.execute("INSERT INTO verdicts VALUES (1, 1, 0, 1, NULL, 'text_equal', 2.5)")
+            connection.execute("INSERT INTO verdict_evidence VALUES (1, 1, 0, '7', '8', 10, 11, 'more')")
+        project.close()
+    database = Database(project.path)
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (2,)
+    (line,) = verdict_lines.lines(database, 1, "v")
+    assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
+    assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
+    assert (line.rule, line.reference_span) == (None, None)
+    made = Database(tmp_path / "new.db", create=True)
+    assert _tables(database) == _tables(made)
+
+
+def _tables(database: Database) -> dict[str, list[Any]]:
+    tables = [row[0] for row in database.reader().execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {name: database.reader().execute(f"PRAGMA table_info({name})").fetchall() for name in tables}
 
 
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,9 +237,7 @@ def test_events_can_only_be_added(tmp_path: Path, statement: str) -> None:
 
 
 def test_no_changeable_table_is_named_after_labels() -> None:
-    from workbench.store.schema import VERSION_1
-
-    names = [re.match(r"CREATE TABLE (\w+)", statement) for statement in VERSION_1]
+    names = [re.match(r"CREATE TABLE (\w+)", statement) for statement in schema.STATEMENTS]
     tables = [match[1] for match in names if match]
     assert [name for name in tables if "label" in name or "adjudication" in name] == ["label_events"]
 

@@ -1,0 +1,304 @@
+"""Verifiers of two stages: what workers are asked, what they are not asked again, and what survives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
+from tests.helpers import add_items, make_project
+from workbench.model.run import RunInfo, VerdictLine
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs import execution, runner
+from workbench.runs.execution import judge_staged
+from workbench.runs.lease import Lease
+from workbench.runs.runner import Runner
+from workbench.services.project import Project
+from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+from workbench.store import runs as rows
+from workbench.verifiers.base import Registry
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runner, "_IDLE_S", 0.0)
+    monkeypatch.setattr(runner, "_LOOK_S", 0.0)
+    install_plugin(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make_project(tmp_path)
+    yield made
+    made.close()
+
+
+def options(project: Project) -> dict[str, str]:
+    return {"journal": str(project.path.with_name("journal")), "ms": "1"}
+
+
+def asked(project: Project) -> list[int]:
+    """Row ids of the items that workers were asked, in order."""
+    journal = project.path.with_name("journal")
+    return [int(line) for line in journal.read_text().split()] if journal.exists() else []
+
+
+def add(project: Project, *completions: str, dataset: str = "sample") -> None:
+    made = [{"dataset": dataset, "question_id": f"q{n}", "completion": text} for n, text in enumerate(completions)]
+    add_items(project.database, made)
+
+
+def run(project: Project) -> RunInfo:
+    """Claim the database, so that no other process becomes its runner, and do the whole run here."""
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    info = start(project, "staged", options(project), workers=2)
+    Runner(project.database, lease).work()
+    return run_info(project, info.run)
+
+
+def lines(project: Project) -> list[VerdictLine]:
+    return list(verdict_lines(project, "staged"))
+
+
+def cached(project: Project) -> int:
+    count: int = project.database.reader().execute("SELECT count(*) FROM verdict_cache").fetchone()[0]
+    return count
+
+
+def no_pool(*_: object) -> Any:
+    raise AssertionError("workers were started")
+
+
+def test_each_stage_decides_its_items(project: Project) -> None:
+    add(project, "now", "later a", "now")
+    ended = run(project)
+    assert (ended.state, ended.done, ended.reasons) == ("complete", 3, {"quick": 2, "compared": 1})
+    line = lines(project)[1]
+    assert (line.verdict, line.score, line.reason, line.rule) == ("incorrect", 0.25, "compared", "staged.later")
+    assert (line.candidate_final, line.candidate_span, line.detail) == ("later a", (0, 7), "apart")
+    assert asked(project) == [2]
+
+
+def test_workers_are_started_only_when_an_item_needs_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "WorkerPool", no_pool)
+    add(project, *["now"] * 3)
+    assert run(project).state == "complete"
+
+
+def test_equal_comparisons_are_made_once(project: Project) -> None:
+    add(project, *["later a", "later b"] * 20)
+    ended = run(project)
+    assert (ended.done, ended.reasons) == (40, {"compared": 40})
+    assert sorted(asked(project)) == [1, 2]
+    assert [line.candidate_final for line in lines(project)] == ["later a", "later b"] * 20
+
+
+def test_what_was_compared_before_is_not_asked_again(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(project, "later a", "later b", "now")
+    run(project)
+    first = lines(project)
+    monkeypatch.setattr(execution, "WorkerPool", no_pool)
+    add(project, "later b", "now", "later a", dataset="again")
+    ended = run(project)
+    assert (ended.state, ended.done, len(asked(project))) == ("complete", 6, 2)
+    again = lines(project)[3:]
+    for old, new in ((first[1], again[0]), (first[0], again[2])):
+        assert (new.verdict, new.score, new.reason, new.rule, new.detail, new.candidate_span) == (
+            (old.verdict, old.score, old.reason, old.rule, old.detail, old.candidate_span)
+        )
+        assert new.ms < old.ms
+
+
+def test_another_version_or_configuration_asks_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(project, "later a")
+    run(project)
+    monkeypatch.setenv("STAGED_VERSION", "2")
+    run(project)
+    assert asked(project) == [1, 1]
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    start(project, "staged", {**options(project), "ms": "2"}, name="slower")
+    Runner(project.database, lease).work()
+    assert asked(project) == [1, 1, 1]
+
+
+def test_a_newer_version_s_complete_run_drops_the_older_one_s_entries(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(project, "later a", "later b", "later c")
+    run(project)
+    assert cached(project) == 3
+    monkeypatch.setenv("STAGED_VERSION", "2")
+    run(project)
+    assert cached(project) == 3
+    monkeypatch.setenv("STAGED_VERSION", "1")
+    add(project, "later d", dataset="more")
+    run(project)
+    assert cached(project) == 4
+
+
+@pytest.mark.parametrize(
+    ("deed", "verdict", "reason"),
+    [
+        ("hang", "abstain", "timeout"),
+        ("crash", "abstain", "worker_died"),
+        ("no memory", "abstain", "worker_died"),
+        ("raise", "error", "internal"),
+    ],
+)
+def test_a_bomb_in_the_second_stage_costs_only_its_own_verdict(
+    project: Project, deed: str, verdict: str, reason: str
+) -> None:
+    bomb = f"later {deed}"
+    add(project, "later a", bomb, *["now"] * 5, "later b")
+    assert run(project).state == "complete"
+    found = lines(project)[1]
+    assert (found.verdict, found.reason, found.candidate_final) == (verdict, reason, bomb)
+    assert [line.reason for line in lines(project)] == ["compared", reason, *["quick"] * 5, "compared"]
+    assert cached(project) == 2
+    add(project, bomb, dataset="again")
+    run(project)
+    assert len(asked(project)) == 4
+
+
+@pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
+def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: Any, state: str) -> None:
+    add(project, *[f"later {number}" for number in range(20)], *["now"] * 20)
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    info = start(project, "staged", options(project), workers=2)
+    with project.database.write() as connection:
+        rows.take_next(connection)
+    ask(project, info.run)
+    Runner(project.database, lease).work()
+    assert run_info(project, info.run).state == state
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    resume(project, info.run)
+    Runner(project.database, lease).work()
+    assert run_info(project, info.run).state == "complete"
+    assert stored(project, info.run) == set(range(1, 41))
+
+
+def test_a_killed_runner_loses_nothing_stored_and_asks_nothing_stored_again(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    add(project, *[f"later {number}" if number % 2 else "now" for number in range(1_000)])
+    with runner_ends(project):
+        info = start(project, "staged", options(project), workers=2)
+        kept = set[int]()
+        read = 0
+        for _ in range(3):
+            kill(until_writing(project, info.run, 1_000))
+            now = stored(project, info.run)
+            assert kept < now
+            assert not kept & set(asked(project)[read:])
+            kept, read = now, len(asked(project))
+            start(project, "staged", options(project), workers=2)
+        hurry()
+        ended = wait(project, info.run)
+        assert (ended.state, ended.done, len(stored(project, info.run))) == ("complete", 1_000, 1_000)
+        assert not kept & set(asked(project)[read:])
+        assert cached(project) == 500
+
+
+class Sink:
+    """Keeps what is committed, in order."""
+
+    def __init__(self) -> None:
+        self.results: list[tuple[int, Verdict]] = []
+        self.found: dict[bytes, Verdict] = {}
+        self.closed = 0
+        self.request: Exception | None = None
+
+    def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
+        assert len(results) <= execution.GROUP
+        self.results += results
+        self.found.update(found or {})
+
+    def recall(self, key: bytes) -> Verdict | None:
+        return self.found.get(key)
+
+    def look_up(self) -> None:
+        if self.request is not None:
+            raise self.request
+
+
+class LazyPool:
+    """Two workers that answer only who waits for them."""
+
+    free = 2
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink = sink
+        self.busy: list[VerifierInput] = []
+
+    def __enter__(self) -> LazyPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sink.closed += 1
+
+    def submit(self, item: VerifierInput) -> None:
+        assert self.free
+        self.free -= 1
+        self.busy.append(item)
+
+    def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
+        return [(self.busy.pop(0), Verdict(outcome=Outcome.INCORRECT, reason="compared"))] if timeout else []
+
+    def release(self, item: int) -> None:
+        assert item in dict(self.sink.results)
+        self.free += 1
+
+
+@pytest.fixture
+def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
+    made = Sink()
+    monkeypatch.setattr(execution, "WorkerPool", lambda *_: LazyPool(made))
+    return made
+
+
+def judge(sink: Sink, texts: Iterable[str]) -> None:
+    verifier: Any = Registry().load("staged")
+    chunks = (
+        [VerifierInput(item=number, question="", reference="", completion=text)] for number, text in enumerate(texts)
+    )
+    judge_staged(verifier, ("staged", {}), 2, chunks, sink)
+
+
+def test_the_first_stage_does_not_wait_for_the_second(sink: Sink) -> None:
+    judge(sink, ["later a", *["now"] * 1_200])
+    assert [verdict.reason for _, verdict in sink.results] == [*["quick"] * 1_200, "compared"]
+    assert sink.closed == 1
+
+
+def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
+    def texts() -> Iterator[str]:
+        yield from ["later a", "later b"]
+        sink.request = LookupError("pause")
+        yield from ["now"] * 1_200
+
+    with pytest.raises(LookupError, match="pause"):
+        judge(sink, texts())
+    assert (sink.results, sink.closed) == ([], 1)
+
+
+@pytest.mark.parametrize(("text", "most"), [("later {}", 9), ("later", 9), ("later {}" + 100 * ".", 4)])
+def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
+    monkeypatch.setattr(sink, "recall", lambda _: None)
+    monkeypatch.setattr(execution, "MOST_WAITING", 10)
+    monkeypatch.setattr(execution, "MOST_CHARACTERS", 500)
+    waiting = []
+
+    def texts() -> Iterator[str]:
+        for number in range(200):
+            waiting.append(number - len(sink.results))
+            yield text.format(number)
+
+    judge(sink, texts())
+    assert (len(sink.results), len(dict(sink.results))) == (200, 200)
+    assert max(waiting) == most

@@ -1,0 +1,107 @@
+"""What a verifier answers, made safe to store: its texts, its offsets, its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.verifiers.conftest import Install
+from workbench.errors import VerifierError
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Pending, Registry, StagedVerifier, judged, quickly_judged
+
+ITEM = VerifierInput(item=1, question="", reference="seven", completion="so 8")
+
+
+class Answering:
+    """Answers what it was made with, in both stages."""
+
+    description = "Answers"
+    options: ClassVar[dict[str, str]] = {}
+    preload: tuple[str, ...] = ()
+    name = "answering"
+    version = "1"
+    isolation = "staged"
+
+    def __init__(self, answer: Callable[[], Any] = lambda: None) -> None:
+        self.answer = answer
+
+    def config(self) -> dict[str, object]:
+        return {}
+
+    def verify(self, item: VerifierInput) -> Any:
+        return self.answer()
+
+    quick = verify
+
+
+def answering(answer: Any) -> StagedVerifier:
+    return cast("StagedVerifier", Answering(lambda: answer))
+
+
+SPANS = st.none() | st.tuples(st.integers(-2, 7), st.integers(-2, 7))
+
+
+@given(SPANS, SPANS)
+def test_offsets_outside_their_text_are_dropped(reference: Any, candidate: Any) -> None:
+    given_ = Verdict(outcome=Outcome.CORRECT, reference_span=reference, candidate_span=candidate)
+    for kept in (judged(answering(given_), ITEM), quickly_judged(answering(given_), ITEM)):
+        assert isinstance(kept, Verdict)
+        assert kept.reference_span == (reference if reference and 0 <= reference[0] <= reference[1] <= 5 else None)
+        assert kept.candidate_span == (candidate if candidate and 0 <= candidate[0] <= candidate[1] <= 4 else None)
+
+
+@pytest.mark.parametrize("span", [("0", "1"), (0,), (0, 1, 2), 3, "01", (0.0, 1.0)])
+def test_offsets_that_are_none_are_dropped(span: Any) -> None:
+    assert judged(answering(Verdict(outcome=Outcome.CORRECT, candidate_span=span)), ITEM).candidate_span is None
+
+
+def test_long_texts_are_cut() -> None:
+    long = "x" * 100_000
+    kept = judged(answering(Verdict(outcome=Outcome.ERROR, reason=long, rule=long, detail=long)), ITEM)
+    assert (kept.reason, kept.rule) == ("x" * 100, "x" * 100)
+    assert len(kept.detail or "") == 20_000
+
+
+def test_a_first_stage_may_leave_an_item_with_what_it_knows() -> None:
+    known = Verdict(outcome=Outcome.ABSTAIN, candidate_final="8", candidate_span=(3, 40))
+    left = quickly_judged(answering(Pending(key=b"k", verdict=known)), ITEM)
+    assert isinstance(left, Pending)
+    assert (left.key, left.verdict.candidate_final, left.verdict.candidate_span) == (b"k", "8", None)
+
+
+@pytest.mark.parametrize(
+    "answer", [None, "correct", Pending(key=cast("Any", "text"), verdict=Verdict(outcome=Outcome.CORRECT))]
+)
+def test_nonsense_in_the_first_stage_is_the_verdict_error(answer: Any) -> None:
+    found = quickly_judged(answering(answer), ITEM)
+    assert isinstance(found, Verdict)
+    assert (found.outcome, found.reason) == (Outcome.ERROR, "internal")
+    assert "instead of a Verdict" in (found.detail or "")
+
+
+def test_an_exception_in_the_first_stage_is_the_verdict_error() -> None:
+    def fail() -> None:
+        raise ValueError("no such thing")
+
+    found = quickly_judged(cast("StagedVerifier", Answering(fail)), ITEM)
+    assert isinstance(found, Verdict)
+    assert (found.outcome, found.detail) == (Outcome.ERROR, "ValueError: no such thing")
+
+
+class OneStage:
+    description = "Lacks its first stage"
+    options: ClassVar[dict[str, str]] = {}
+    name = "one-stage"
+    isolation = "staged"
+    config = verify = Answering.config
+
+
+def test_a_staged_verifier_without_a_first_stage_is_incomplete(install: Install) -> None:
+    install("one-stage", {"one-stage": "tests.unit.verifiers.test_judged:OneStage"})
+    with pytest.raises(VerifierError, match="lacks quick"):
+        Registry().load("one-stage")

@@ -1,0 +1,152 @@
+"""Reason codes and rules in words: what a verifier's verdict rests on, for a person."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Reason(NamedTuple):
+    """A reason code in words.
+
+    Attributes:
+        title: A few words to stand beside the code.
+        correct: A sentence on a verdict "correct" with it; "" where there is no such verdict.
+        incorrect: The same for "incorrect".
+        undecided: The same for an abstention or an error: why there is none.
+    """
+
+    title: str
+    correct: str = ""
+    incorrect: str = ""
+    undecided: str = ""
+
+
+REASONS: Final[dict[str, Reason]] = {
+    "text_equal": Reason("same text", "Both are the same text."),
+    "text_differs": Reason("different text", "", "The texts differ."),
+    "number": Reason("compared as numbers", "Both are the same number.", "The numbers differ."),
+    "number_list": Reason("compared as lists of numbers", "Both are the same numbers.", "The lists of numbers differ."),
+    "letter": Reason("compared as option letters", "Both choose the same option.", "They choose different options."),
+    "option_text": Reason(
+        "compared as option texts",
+        "Both choose the same option, at least one of them by its text.",
+        "They choose different options, at least one of them by its text.",
+    ),
+    "state": Reason("compared as states (yes, no …)", "Both say the same state.", "They say different states."),
+    "brackets": Reason(
+        "compared as closing brackets",
+        "Both close the question's brackets in the same way.",
+        "The brackets do not close the question's sequence as the reference does.",
+    ),
+    "symbolic": Reason(
+        "compared by computer algebra",
+        "Computer algebra finds both equal.",
+        "Computer algebra does not find them equal.",
+    ),
+    "list": Reason("compared as lists", "Both have equal members.", "They do not have equal members."),
+    "quantity": Reason("compared as quantities", "Both are the same quantity.", "The quantities differ."),
+    "date_time": Reason("compared as dates and times", "Both are the same date or time.", "The dates or times differ."),
+    "expression": Reason("compared as expressions", "Both expressions are equal.", "The expressions differ."),
+    "equation": Reason("compared as equations", "Both equations say the same.", "The equations do not say the same."),
+    "interval": Reason("compared as intervals", "Both are the same interval.", "The intervals differ."),
+    "set": Reason("compared as sets", "Both are the same set.", "The sets differ."),
+    "matrix": Reason("compared as matrices", "Both have equal entries.", "The matrices differ in size or in an entry."),
+    "similarity": Reason("similarity score", "The score reaches the threshold.", "The score is below the threshold."),
+    "no_reference_answer": Reason(
+        "no answer in the reference", undecided="It abstains: it found no final answer in the reference."
+    ),
+    "no_answer_found": Reason(
+        "no answer in the completion", undecided="It abstains: it found no final answer in the completion."
+    ),
+    "multi_part_reference": Reason(
+        "reference of several parts",
+        undecided="It abstains: the reference has several parts, and the completion's box gives fewer, or some that "
+        "can't be compared.",
+    ),
+    "hedged": Reason(
+        "answer left open", undecided="It abstains: the completion leaves open which of several answers it means."
+    ),
+    "semantic": Reason(
+        "only meaning decides", undecided="It abstains: an answer is in sentences, and only their meaning could decide."
+    ),
+    "witness_in_box": Reason(
+        "something else in the box",
+        undecided="It abstains: the reference is a state such as yes or no, and the completion's box holds something "
+        "else, such as an example.",
+    ),
+    "too_complex": Reason(
+        "too much work", undecided="It abstains: to compare these answers would take more work than a rule may spend."
+    ),
+    "timeout": Reason("out of time", undecided="It abstains: its time for one item had passed."),
+    "worker_died": Reason("process died", undecided="It abstains: its process died or had used all its memory."),
+    "internal": Reason("verifier failed", undecided="It failed on this item; what it said stands below."),
+}
+"""Reason code -> its words; a plug-in may have codes of its own."""
+
+RULES: Final[dict[str, tuple[str, str]]] = {
+    "text.exact": ("Both are the same text, character by character.", ""),
+    "text.canonical": ("Both are the same text, spacing and typesetting aside.", ""),
+    "text.wording": ("Both are the same text, quotation marks and the way signs are set aside.", ""),
+    "text.words": ("Both are the same words in the same order, whatever separates them.", ""),
+    "text.contained": ("The completion's sentence gives the reference's answer in so many words.", ""),
+    "text.differs": ("", "The texts differ, and no rule sees the same value in both."),
+    "number.exact": ("Both are the number {value}.", ""),
+    "number.rounding": ("One number is the other, rounded to the digits it shows.", ""),
+    "number.words": ("Both are the same number, written out in words or in digits.", ""),
+    "number.ratio": ("Both are the same ratio.", "The ratios differ."),
+    "number.code": ("", "These are codes of digits with leading zeros, and not the same."),
+    "quantity.same_unit": ("Both are the same amount of the same unit.", "They are different amounts of one unit."),
+    "quantity.convert": (
+        "Both are the same quantity, one converted into the other's unit.",
+        "They are different quantities, also after one is converted into the other's unit.",
+    ),
+    "quantity.unit_dropped": (
+        "Both are the same number; only one of them names the unit.",
+        "The numbers differ; only one of them names the unit.",
+    ),
+    "quantity.differs": ("", "Their units measure different things."),
+    "percent": ("Both are the same share.", "They are not the same share: only one is in per cent."),
+    "degrees": ("Both are the same angle.", "They are not the same angle."),
+    "base": ("Both are the same number in its base.", "The numbers or their bases differ."),
+    "date.time": ("Both are the same date and time.", "The dates or the times differ."),
+    "date.other": ("", "Only one of them is a date or a time."),
+    "date": ("Both are the same date.", "The dates differ."),
+    "time.duration": ("Both are the same duration.", "The durations differ."),
+    "time": ("Both are the same time.", "The times differ."),
+    "expression.form": ("", "They are equal, but only one of them has the form the question asks for."),
+    "expression.unevaluated": ("", "Only one of them is worked out; the other still holds a sum, integral or limit."),
+    "state.term": ("Both are the same: {value}.", "They are different things."),
+    "state": ("Both say {value}.", ""),
+    "tuple": ("Both have equal members in the same order.", "They do not have equal members in the same order."),
+    "list.parts": ("Every part of the reference has an equal part.", "A part differs from the reference's."),
+    "list.stated": ("The box gives one part of the reference, and the reply's end states the others.", ""),
+    "choice.letter": ("Both choose {value}.", ""),
+    "choice.none": ("", "The reference is an option, and the completion's answer is none of them."),
+}
+"""Rule, or the first part of its name -> sentences on "correct" and "incorrect" that say more than the reason's."""
+
+
+def title(code: str) -> str:
+    """A reason code in a few words; "" for a code nobody here knows."""
+    return REASONS[code].title if code in REASONS else ""
+
+
+def sentence(outcome: str, reason: str | None, rule: str | None = None, value: str = "") -> str:
+    """What a verdict rests on, in a sentence; "" where its codes say nothing to anyone here.
+
+    Args:
+        outcome: The verdict's word.
+        reason: Its reason code.
+        rule: The rule that fired.
+        value: The reference's final answer where it is short enough to stand in a sentence.
+    """
+    known = REASONS.get(reason or "", Reason(""))
+    if outcome not in ("correct", "incorrect"):
+        return known.undecided
+    rule = rule or ""
+    general = known.correct if outcome == "correct" else known.incorrect
+    for name in (rule, rule.partition(".")[0]):
+        found = RULES.get(name, ("", ""))[outcome == "incorrect"]
+        if found and (value or "{value}" not in found):
+            return found.replace("{value}", value)
+    return general

@@ -44,7 +44,7 @@ _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
 _CUE = re.compile(
     r"""
     ^[#*\ \t]*final\s+answer[*\ \t]*\n                              # a heading
-    | \banswers?\b (?:\s+(?:choice|option|here|to\s+(?:the|this)\s+(?:question|problem)))?
+    | (?<!reference\ )\banswers?\b (?:\s+(?:choice|option|here|to\s+(?:the|this)\s+(?:question|problem)))?
       \*{0,2}\s*
       (?: [:：] | \b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b\s*:? )
     | 答案\s*(?:是|为：|为|：|:)
@@ -58,6 +58,7 @@ _SURROUND = _BLANK + "*_`"
 _AFTER_CUE = re.compile(r"[\s:：]*(?:[*_`]{1,3}(?=\s|$))?[\s:：]*")
 _WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
 _MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
+_PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
 _CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 
 
@@ -132,19 +133,26 @@ def completion_answer(text: str) -> FinalAnswer:
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
     """A reference's final answer.
 
-    Order: the last ``\\boxed`` (with the others on its line), the line after the last ``####``, the whole text when
-    short, "answer is" and its like; then for numeric subtypes the last number of the last 300 characters, for all
-    others the last math of the last 400.
+    Order: the last ``\\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and its
+    like, the whole text when short; then for numeric subtypes the last number of the last 300 characters, for all
+    others the last math of the last 400; where the subtype isn't known, the math or else the number.
 
     Args:
         text: The reference as stored.
         subtype: The answer subtype's code, such as ``"A1"``, if known.
     """
-    found = _boxed(text, 0) or _hashes(text) or _whole(text) or _cue(text, 0)
+    found = _boxed(text, 0) or _hashes(text) or _cue(text, 0) or _whole(text)
     if found is None:
-        numeric = subtype is not None and subtype.startswith("A")
-        found = _last_number(text) if numeric else _last_math(text, max(len(text) - 400, 0), len(text))
+        found = _without_mark(text, subtype)
     return found or FinalAnswer("", len(text), len(text), "none")
+
+
+def _without_mark(text: str, subtype: str | None) -> FinalAnswer | None:
+    """A reference's answer where nothing marks it."""
+    if subtype is not None and subtype.startswith("A"):
+        return _last_number(text)
+    found = _last_math(text, max(len(text) - 400, 0), len(text))
+    return _last_number(text) if found is None and subtype is None else found
 
 
 def card(question: str, reference: str, completion: str, subtype: str | None = None) -> Card:
@@ -294,12 +302,14 @@ def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
 
 
 def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
-    """The last closed math between two offsets."""
+    """The last closed math between two offsets; between two prices stands prose, not math."""
     best: tuple[int, int, int] | None = None
     for opener, closer in _MATH:
         close = text.rfind(closer, start, end)
         opening = text.rfind(opener, start, close) if close > start else -1
         behind = close + len(closer)
+        if opener == "$" and opening >= 0 and _PROSE.search(text, opening, close):
+            continue
         if opening >= 0 and (best is None or behind > best[0]):
             best = (behind, opening + len(opener), close)
     return None if best is None else _stripped(text, best[1], best[2], "math", surround=_BLANK)

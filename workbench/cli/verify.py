@@ -26,7 +26,7 @@ _CLEAR = "\r\x1b[K"
 
 @click.command()
 @database_argument
-@click.argument("verifier")
+@click.argument("verifier", default="rules")
 @click.option("-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the verifier.")
 @click.option("--name", help="The name of this configuration; the verifier's own by default.")
 @where_option
@@ -45,9 +45,10 @@ def command(
     detach: bool,
     as_json: bool,
 ) -> None:
-    """Run a verifier over the items; stored verdicts are never repeated, so running it again resumes.
+    """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
 
-    The work is done by a background process: Ctrl-C leaves it going, and so does closing the terminal.
+    Stored verdicts are never repeated. The work is done by a background process: Ctrl-C leaves it going, and so
+    does closing the terminal.
     """
     from workbench.services.verifying import start, verdict_counts
 

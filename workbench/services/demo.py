@@ -14,7 +14,7 @@ from workbench.services.project import Project
 from workbench.services.run_status import wait
 from workbench.services.verifying import start
 
-VERIFIERS = ("exact", "normalized-exact", "math-verify", "always-incorrect")
+VERIFIERS = ("rules", "exact", "normalized-exact", "math-verify", "always-incorrect")
 DATASET = "sample"
 
 

@@ -132,6 +132,35 @@ def test_accuracy(database: Path) -> None:
     assert len(found["rows"][0]["ci"]) == 2
 
 
+def test_accuracy_by_reason(database: Path) -> None:
+    rows = [row for row in document("accuracy", database, "--by", "reason")["rows"] if row["verifier"] == "exact"]
+    reasons = {row["group"]: row for row in rows}
+    assert list(reasons) == [None, "no_answer_found", "text_differs", "text_equal"]
+    assert sum(row["n"] for row in rows[1:]) == rows[0]["n"]
+    assert reasons["text_equal"]["fn"] == reasons["text_differs"]["fp"] == 0
+    assert all(row["auroc"] is None for row in rows)
+    assert "AUROC" not in workbench("accuracy", database).stdout
+
+
+def test_compare(database: Path) -> None:
+    found = document("compare", database, "exact", "always-incorrect", "--examples", "2")
+    keys = ["n", "both_right", "only_a", "only_b", "both_wrong", "mcnemar_p", "difference", "ci"]
+    assert list(found)[: len(keys)] == keys
+    assert (found["a"], found["b"], found["protocol"]) == ("exact", "always-incorrect", "forced")
+    assert found["n"] == sum(found[key] for key in keys[1:5]) == 76
+    assert found["difference"] == pytest.approx((found["only_a"] - found["only_b"]) / 76)
+    assert found["ci"][0] < found["difference"] < found["ci"][1]
+    assert [(item["gold"], item["a"], item["b"]) for item in found["examples"]["only_a"]] == [
+        ("correct", "correct", "incorrect")
+    ] * 2
+    accuracies = {row["verifier"]: row["accuracy"] for row in document("accuracy", database)["rows"]}
+    assert found["accuracy_a"] == pytest.approx(accuracies["exact"])
+    assert found["accuracy_b"] == pytest.approx(accuracies["always-incorrect"])
+    text = workbench("compare", database, "exact", "always-incorrect", "--protocol", "strict", "--examples", "1")
+    assert text.returncode == 0
+    assert all(words in text.stdout for words in ("protocol strict, gold final", "B wrong", "McNemar", "only A right"))
+
+
 def test_export_and_backup(database: Path, tmp_path: Path) -> None:
     out = tmp_path / "back.jsonl"
     assert document("export", database, out, "--format", "verifybench", "--gold", "imported")["written"] == 79
@@ -158,6 +187,14 @@ def test_verifiers(database: Path) -> None:
         ("accuracy", "{db}", "--by", "colour"),
         ("accuracy", "{db}", "--verifier", "nobody"),
         ("verdicts", "{db}", "--verifier", "nobody"),
+        ("compare", "{db}", "exact", "nobody"),
+        ("compare", "{db}", "nobody", "exact"),
+        ("compare", "{db}", "exact", "exact"),
+        ("compare", "{db}", "exact"),
+        ("compare", "{db}", "exact", "always-incorrect", "--where", "gold=none"),
+        ("compare", "{db}", "exact", "always-incorrect", "--where", "verdict:nobody=correct"),
+        ("compare", "{db}", "exact", "always-incorrect", "--protocol", "loose"),
+        ("compare", "{db}", "exact", "always-incorrect", "--examples", "-1"),
         ("verify", "{db}", "nothing-like-it"),
         ("verify", "{db}", "exact", "-o", "speed=high"),
         ("assign", "{db}", "--annotators", "one"),
@@ -194,6 +231,7 @@ def test_hostile_values_are_bound_never_executed(database: Path) -> None:
 def test_demo_without_a_terminal_prints_the_table_by_subtype(tmp_path: Path) -> None:
     found = json.loads(workbench("demo", "--json", cwd=tmp_path).stdout)
     assert {row["verifier"] for row in found["rows"]} == {
+        "rules",
         "exact",
         "normalized-exact",
         "math-verify",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.background import install_plugin, runner_ends, runner_pid, until, until_writing
-from tests.helpers import make_project, numbered
+from tests.helpers import add_items, make_project, numbered
 from workbench.services.project import Project
 from workbench.services.verifying import run_info, runs
 
@@ -70,6 +70,35 @@ def test_verdicts_are_json_lines(project: Project) -> None:
     assert "Verifiers: exact." in err
 
 
+def test_evidence_shows_both_final_answers_where_they_stand(project: Project) -> None:
+    document(project, "verify", "exact", "--limit", "2")
+    code, out, err = call(project, "verdicts", "--verifier", "exact", "--evidence")
+    assert (code, err) == (0, "")
+    assert out.split("\n\n")[1] == "\n".join(
+        [
+            "c1  (question q0, sample)",
+            "  incorrect: text_differs",
+            "  reference  7",
+            r"             \boxed{«7»}",
+            "  candidate  8",
+            r"             So \boxed{«8»}.",
+        ]
+    )
+
+
+def test_evidence_is_harmless_and_marked_by_reverse_video_on_a_terminal(project: Project) -> None:
+    add_items(project.database, [{"dataset": "bad", "completion": "\x1b[2J so\x9b \\boxed{8\u202e}\x07"}])
+    document(project, "verify", "exact", "--where", "dataset=bad")
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "workbench", "verdicts", str(project.path), "--verifier", "exact", "--evidence"]
+    subprocess.run(command, stdout=theirs, check=True, timeout=60)
+    shown = os.read(ours, 100_000).decode()
+    os.close(theirs)
+    os.close(ours)
+    assert "␛[2J so⟨U+009B⟩ \\boxed{\x1b[7m8⟨U+202E⟩\x1b[0m}␇\r\n" in shown
+    assert shown.count("\x1b") == 4
+
+
 def test_verifiers_lists_kinds_and_their_names(project: Project) -> None:
     document(project, "verify", "slow", "-o", "ms=0", "--name", "fast", "--limit", "1")
     kinds = {kind["name"]: kind for kind in document(project, "verifiers")}
@@ -86,7 +115,7 @@ def test_verifiers_lists_kinds_and_their_names(project: Project) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["exakt"], "Known verifiers: always-incorrect, exact"),
+        (["exakt"], "Known verifiers: always-incorrect, "),
         (["slow", "-o", "colour=red"], "no option 'colour'"),
         (["slow", "-o", "ms"], "not KEY=VALUE"),
         (["slow", "-o", "ms=soon"], "refuses its options"),

@@ -1,0 +1,37 @@
+"""Verdicts on many inputs, as a run gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import structs
+
+from workbench.model.verdict import Verdict, VerifierInput
+from workbench.verifiers.base import Pending
+from workbench.verifiers.pool import WorkerPool
+from workbench.verifiers.rules.verifier import Rules
+
+_PATIENCE_S = 5.0
+
+
+def in_workers(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
+    """What the pool's workers say, in the order of the inputs."""
+    waiting = [structs.replace(one, item=number) for number, one in enumerate(inputs)]
+    total = len(waiting)
+    waiting.reverse()
+    verdicts: dict[int, Verdict] = {}
+    while len(verdicts) < total:
+        while waiting and pool.free:
+            pool.submit(waiting.pop())
+        for one, verdict in pool.wait(_PATIENCE_S):
+            verdicts[one.item] = verdict
+            pool.release(one.item)
+    return [verdicts[number] for number in range(total)]
+
+
+def by_rules(pool: WorkerPool, inputs: Sequence[VerifierInput]) -> list[Verdict]:
+    """What `rules` says: its first stage where that decides, else a worker, asked once for inputs of one key."""
+    quick = [Rules().quick(one) for one in inputs]
+    left = {first.key: one for one, first in zip(inputs, quick, strict=True) if isinstance(first, Pending)}
+    late = dict(zip(left, in_workers(pool, left.values()), strict=True))
+    return [late[first.key] if isinstance(first, Pending) else first for first in quick]

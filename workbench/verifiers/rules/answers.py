@@ -1,0 +1,192 @@
+"""Both final answers of an item, as the rules read them: what counts as an answer and what never does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from workbench.final_answer import FinalAnswer, boxed_spans, completion_answer, reference_answer
+from workbench.verifiers.rules.structure import MOST_PARTS
+
+_THINK_END = "</think>"
+_TURN_END = re.compile(
+    r"<\|(?:im_end|eot_id|endoftext|end_of_text|end|eom_id|im_start)\|>|</s>|\[/INST\]|<｜end▁of▁sentence｜>"
+)
+_VERDICT_LINE = re.compile(
+    r"""\W*(?:
+        (?:(?:final|overall|my)\s+)?(?:judge?ment|verdict|decision|score|rating|grade|evaluation
+            |(?:functional\s+)?correctness)\W*[:：=]\W*\w[\w./ ]{0,30}
+      | correct | incorrect | pass(?:ed)? | fail(?:ed)? | match | mismatch | accepted
+      | \{\s*"(?:correct|verdict|score|judge?ment|is_correct|result)"\s*:.*\}
+    )\W*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ADDRESSES_A_JUDGE = re.compile(
+    r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:instruction|above|previous|prior|context)|\b(?:grader|evaluator|judge)\b"
+    r"|\b(?:mark|grade|score|rate|judge|accept|treat)\s+(?:this|it|the\s+(?:answer|response|solution|completion))\b"
+    r"|\breference\s+answer\b|\b(?:output|respond|reply|answer|say)\s+(?:only\s+|just\s+|exactly\s+)?(?:with\s+)?[\"'“:]",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\beither\b.+\bor\b|\bif\s+(?:i\s+(?:had|have)\s+to|forced)\b|\b(?:could|might|may)\s+be\b"
+    r"|\b(?:not\s+sure|unsure\s+whether|my\s+best\s+guess|i\s+(?:would\s+)?guess|probably\s+either)\b|\bor\s+(?:maybe|possibly|perhaps)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
+_SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
+_STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
+_STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
+_AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
+_ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
+_ECHO = 30
+_STATED_WITHIN = 1_500
+_MOST_STATED = 12
+_LONGEST_WORKED_REFERENCE = 8_000
+_MOST_PARTS = 8
+_LONGEST_LINE = 400
+
+
+class Answers(NamedTuple):
+    """What is compared.
+
+    Attributes:
+        reference: The reference's final answer and its place.
+        parts: Its parts where it has several, in order; else just its text.
+        candidate: The completion's final answer and its place.
+        sentence: The line it stands in.
+    """
+
+    reference: FinalAnswer
+    parts: tuple[str, ...]
+    candidate: FinalAnswer
+    sentence: str
+
+
+def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
+    """Find both final answers."""
+    expected = reference_answer(reference, subtype)
+    if not expected.found:
+        expected = _plain_line(reference)
+    given = _candidate(question, completion)
+    return Answers(expected, _reference_parts(question, reference, expected), given, _line(completion, given))
+
+
+def hedged(text: str) -> bool:
+    """Whether a sentence leaves open which of several answers it means."""
+    return _HEDGE.search(text) is not None
+
+
+def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
+    """The contents of the boxes where an answer is a stretch of several; else its text."""
+    if answer.how != "boxed" or "\\boxed" not in answer.text:
+        return (answer.text,)
+    return tuple(answer.text[start:end].strip() for start, end in boxed_spans(answer.text)) or (answer.text,)
+
+
+def last_boxes(completion: str, count: int) -> tuple[str, ...] | None:
+    """A reply's boxes in order when it has just so many different ones."""
+    reply = completion[_reply_start(completion) :]
+    found = tuple(dict.fromkeys(reply[start:end].strip() for start, end in boxed_spans(reply)))
+    return found if len(found) == count else None
+
+
+def listed(completion: str) -> tuple[str, ...]:
+    """The items of the list a reply ends with, such as ``1. quark``, ``2. quarry``; empty when it ends with none."""
+    items: list[str] = []
+    for line in reversed(
+        completion[max(_reply_start(completion), len(completion) - _STATED_WITHIN) :].rstrip().split("\n")
+    ):
+        item = _ITEM.fullmatch(line)
+        if item is None or len(items) == MOST_PARTS:
+            break
+        items.append(item[1].strip(" *_."))
+    return tuple(reversed(items))
+
+
+def stated_values(completion: str) -> Iterator[str]:
+    """What the reply's end states outside its box: the last value of each chain of equations, latest first."""
+    reply = completion[max(_reply_start(completion), len(completion) - _STATED_WITHIN) :]
+    found = [_STATED_END.split(value[1], maxsplit=1)[0].strip() for value in _STATED.finditer(reply)]
+    yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MOST_STATED]
+
+
+def _reply_start(completion: str) -> int:
+    thought = completion.rfind(_THINK_END)
+    return thought + len(_THINK_END) if thought >= 0 else 0
+
+
+def _plain_line(reference: str) -> FinalAnswer:
+    """A single line that is not too long is the answer itself where nothing in it is marked as one."""
+    text = reference.strip()
+    if not text or len(text) > _LONGEST_LINE or "\n" in text:
+        return FinalAnswer("", len(reference), len(reference), "none")
+    start = reference.index(text)
+    return FinalAnswer(text, start, start + len(text), "whole")
+
+
+def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tuple[str, ...]:
+    """One part a box where they share a line, or where the question has parts of its own and each has its box."""
+    parts = boxes_of(answer)
+    if len(parts) > 1 or answer.how != "boxed" or len(reference) > _LONGEST_WORKED_REFERENCE:
+        return parts
+    if _SUB_QUESTIONS.search(question):
+        boxes = tuple(dict.fromkeys(reference[start:end].strip() for start, end in boxed_spans(reference)))
+        if 1 < len(boxes) <= _MOST_PARTS:
+            return boxes
+    return parts
+
+
+def _candidate(question: str, completion: str) -> FinalAnswer:
+    """The completion's own final answer.
+
+    What stands behind the end of the model's turn, lines that only pass a verdict, and lines copied from the question
+    or speaking to a judge are no answer.
+    """
+    end = _own_end(completion)
+    answer = completion_answer(completion if end == len(completion) else completion[:end])
+    if answer.how in ("last_line", "whole") and answer.text.startswith("#"):
+        text = answer.text.lstrip("# ")
+        answer = answer._replace(text=text, start=answer.end - len(text))
+    if answer.how == "boxed" or not answer.found:
+        return answer
+    if _NOTHING.fullmatch(answer.text) or _is_foreign(question, completion[:end], answer):
+        return FinalAnswer("", len(completion), len(completion), "none")
+    return answer
+
+
+def _own_end(completion: str) -> int:
+    start = _reply_start(completion)
+    turn = _TURN_END.search(completion, start) if "<" in completion or "[/INST]" in completion else None
+    end = turn.start() if turn else len(completion)
+    while end > start:
+        stripped = len(completion[start:end].rstrip()) + start
+        line = max(completion.rfind("\n", start, stripped) + 1, start)
+        if line == start or stripped - line > 120 or not _VERDICT_LINE.fullmatch(completion, line, stripped):
+            return end
+        end = line
+    return end
+
+
+def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:
+    line, reply = _line(completion, answer), completion[_reply_start(completion) :].strip()
+    if line in question and (len(line) >= _ECHO or reply != line):
+        # An option may be given in full, but not after the line before it.
+        before = reply[: reply.rfind(line)].rstrip().rpartition("\n")[2].strip()
+        if (before and before in question) or (len(line) >= _ECHO and not _AN_OPTION.match(line)):
+            return True
+    return _repeats(question, reply) or _ADDRESSES_A_JUDGE.search(line[-400:]) is not None
+
+
+def _repeats(question: str, reply: str) -> bool:
+    """Whether a reply only repeats the question, whole or in good part."""
+    if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
+        return False
+    return all(line.strip() in question for line in reply.split("\n"))
+
+
+def _line(completion: str, answer: FinalAnswer) -> str:
+    """The line an answer stands in."""
+    start = completion.rfind("\n", 0, answer.start) + 1
+    end = completion.find("\n", answer.end)
+    return completion[start : end if end >= 0 else len(completion)].strip()

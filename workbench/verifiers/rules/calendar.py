@@ -1,0 +1,233 @@
+"""Dates, times of day, weekdays and months as answers write them; strict, nothing is guessed."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import NamedTuple
+
+from workbench.verifiers.rules.spelling import plain
+
+_MAX_MOMENT = 80
+_MONTHS = "january february march april may june july august september october november december"
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
+
+
+def _numbered(names: str) -> dict[str, int]:
+    """Names and their first three letters, from 1 on."""
+    return {short: at for at, name in enumerate(names.split(), start=1) for short in (name, name[:3])}
+
+
+_NAMES = _numbered(_MONTHS) | {"sept": 9}
+NAMES_OF_TIME = frozenset((_MONTHS + " " + _WEEKDAYS).split())
+"""Months and weekdays in full."""
+_DAYS = _numbered(_WEEKDAYS) | {"tues": 2, "weds": 3, "thur": 4, "thurs": 4}
+_DAYS |= {prefix + day: at for prefix in ("星期", "周") for at, day in enumerate("一二三四五六日", 1)}
+_DAYS |= {"星期天": 7, "周天": 7}
+
+_MONTH = rf"(?P<month>{'|'.join(sorted(_NAMES, key=len, reverse=True))})\.?"
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>[0-9]{4})"
+_HINT = re.compile(
+    r"[0-9]:[0-9]|[0-9]{4}[-/.][0-9]{1,2}[-/.]|[-/.][0-9]{1,2}[-/.][0-9]{4}|[年月周]|星期|"
+    r"[0-9] ?(?:[ap]\.?m\b|o'clock)|[0-9] ?h ?[0-9]|"
+    r"\b(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|noon|midnight)",
+    re.IGNORECASE,
+)
+_WEEKDAY = re.compile(
+    rf"(?:on )?(?P<weekday>{'|'.join(sorted(_DAYS, key=len, reverse=True))})(?:\.?,? |\.?,?$)", re.IGNORECASE
+)
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"(?P<year>[0-9]{4})(?P<mark>[-/.])(?P<number>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})",
+        r"(?P<one>[0-9]{1,2})(?P<mark>[-/.])(?P<two>[0-9]{1,2})(?P=mark)(?P<year>[0-9]{4})",
+        rf"{_MONTH} ?{_DAY}(?:,? ?{_YEAR})?(?![0-9])",
+        rf"(?:the )?{_DAY} (?:of )?{_MONTH}(?:,? ?{_YEAR})?(?![0-9])",
+        rf"{_MONTH},? (?:of )?{_YEAR}",
+        r"(?:(?P<year>[0-9]{4}) ?年 ?)?(?P<number>[0-9]{1,2}) ?月(?: ?(?P<day>[0-9]{1,2}) ?[日号])?",
+        rf"{_MONTH}$",
+    )
+)
+_ZONES = "UTC|GMT|Z|E[SD]T|C[SD]T|M[SD]T|P[SD]T|CET|CEST|IST|JST|BST"
+_TIME = re.compile(
+    rf"""(?:at\ )?(?:(?P<named>noon|midnight)
+      |(?P<hour>[0-9]{{1,2}})
+       (?:(?:(?P<colon>:)|\ ?h\ ?)(?P<minute>[0-9]{{2}})(?::(?P<second>[0-9]{{2}})(?P<fraction>\.[0-9]+)?)?)?
+       \ ?(?P<half>[ap]\.?\ ?m\.?(?![a-z])|noon|midnight|o'clock)?)
+      \ ?(?P<zone>(?-i:{_ZONES}))?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_CLOCK = re.compile(r"\b(?:[01]?[0-9]|2[0-3]):[0-5][0-9]\b")
+_CLOCKS = re.compile(r"[0-9]+:[0-9]{2}:[0-9]{2}")
+_JOINT = re.compile(r"T|,? (?:at )?")
+
+
+class Moment(NamedTuple):
+    """What a text says of a date and of a time of day; None where it says nothing."""
+
+    year: int | None = None
+    month: int | None = None
+    day: int | None = None
+    weekday: int | None = None
+    either: tuple[int, int, int] | None = None
+    """A date whose day and month could be either way round, as written."""
+    time: tuple[int, int, str] | None = None
+    """Hour, minute, seconds as written without trailing zeros."""
+    twelve: bool = False
+    """The hour says "am" or "pm"."""
+    zone: str | None = None
+
+
+def same_moment(a: str, b: str) -> bool | None:
+    """Whether two texts are the same date, time, weekday or month; None when either is none, or they say unlike things.
+
+    ``05/01/2024`` has two readings: it equals only a date written with the same numbers in the same order.
+
+    Raises:
+        TooComplex: a run of digits nobody wrote by hand.
+    """
+    ruling = compare_moments(a, b)
+    return ruling[0] if ruling else None
+
+
+def compare_moments(a: str, b: str) -> tuple[bool, str] | None:
+    """As ``same_moment``, with the name of the rule that decided."""
+    if len(a) > _MAX_MOMENT or len(b) > _MAX_MOMENT or not (_HINT.search(a) and _HINT.search(b)):
+        return None
+    first, second = moment(a), moment(b)
+    if first is None or second is None:
+        durations = _CLOCKS.fullmatch(a) and _CLOCKS.fullmatch(b)
+        return (a.lstrip("0") == b.lstrip("0"), "time.duration") if durations else None
+    dates, times = _same_date(first, second), _same_time(first, second)
+    if first.time and second.time and _dateless(first) and _dateless(second):
+        return None if times is None else (times, "time")
+    if first.time is None and second.time is None:
+        return None if dates is None else (dates, "date")
+    if False in (dates, times):
+        return False, "date.time"
+    return (True, "date.time") if dates and times else None
+
+
+def is_clock(text: str) -> bool:
+    """Whether digits and colons are a time of day rather than a ratio."""
+    return _CLOCK.search(text) is not None
+
+
+def moment(text: str) -> Moment | None:
+    """The date, time or both a whole text writes, or None."""
+    if len(text) > _MAX_MOMENT:
+        return None
+    rest = plain(text)
+    found = Moment()
+    if (weekday := _WEEKDAY.match(rest)) is not None:
+        found = found._replace(weekday=_DAYS[weekday["weekday"].lower()])
+        rest = rest[weekday.end() :]
+        if not rest:
+            return found
+    dated = _dated(rest, found)
+    if dated is not None:
+        found, rest = dated
+        if not rest:
+            return found
+        joint = _JOINT.match(rest)
+        if joint is None:
+            return None
+        rest = rest[joint.end() :]
+    return _timed(rest, found)
+
+
+def _dateless(found: Moment) -> bool:
+    return found[:5] == (None,) * 5
+
+
+def _dated(text: str, found: Moment) -> tuple[Moment, str] | None:
+    """The date a text begins with and the text after it."""
+    for pattern in _DATES:
+        if date := pattern.match(text):
+            groups = date.groupdict()
+            year = int(groups["year"]) if groups.get("year") else None
+            if groups.get("one"):
+                known = _either(found, int(groups["one"]), int(groups["two"]), int(groups["year"]))
+            else:
+                month = int(groups["number"]) if groups.get("number") else _NAMES[groups["month"].lower()]
+                day = int(groups["day"]) if groups.get("day") else None
+                known = found._replace(year=year, month=month, day=day) if _exists(year, month, day) else None
+            return (known, text[date.end() :]) if known else None
+    return None
+
+
+def _either(found: Moment, one: int, two: int, year: int) -> Moment | None:
+    """A date of day and month in unknown order: known when only one order exists."""
+    day_first, month_first = _exists(year, two, one), _exists(year, one, two)
+    if day_first and month_first and one != two:
+        return found._replace(either=(one, two, year))
+    if month_first:
+        return found._replace(year=year, month=one, day=two)
+    return found._replace(year=year, month=two, day=one) if day_first else None
+
+
+def _exists(year: int | None, month: int, day: int | None) -> bool:
+    try:
+        datetime.date(2024 if year is None else year, month, 1 if day is None else day)
+    except ValueError:
+        return False
+    return True
+
+
+def _timed(text: str, found: Moment) -> Moment | None:
+    """The moment with the time of day that is the whole text, or None."""
+    time = _TIME.fullmatch(text)
+    if time is None:
+        return None
+    if time["named"]:
+        return found._replace(time=(12 if time["named"].lower() == "noon" else 0, 0, ""), twelve=True)
+    hour, minute = int(time["hour"]), int(time["minute"] or 0)
+    half = (time["half"] or "").lower().replace("o'clock", "")
+    if hour > 23 or minute > 59 or int(time["second"] or 0) > 59 or not (time["minute"] or time["half"]):
+        return None
+    if half:
+        if not 1 <= hour <= 12 or (half[0] in "mn" and hour != 12):
+            return None
+        hour = hour % 12 + (12 if half[0] in "pn" else 0)
+    seconds = (time["second"] or "").lstrip("0") + (time["fraction"] or "").rstrip("0.")
+    return found._replace(time=(hour, minute, seconds), twelve=bool(half), zone=time["zone"])
+
+
+def _same_date(a: Moment, b: Moment) -> bool | None:
+    """Whether two dates are the same day (or month, or weekday); None when they say unlike things."""
+    if a.either or b.either:
+        return _same_either(a, b)
+    if a.month is None and b.month is None:
+        return a.weekday == b.weekday if a.weekday and b.weekday else None
+    if (a.year is None, a.month is None, a.day is None) != (b.year is None, b.month is None, b.day is None):
+        parts = zip(a[:3], b[:3], strict=True)
+        return False if any(None not in (one, two) and one != two for one, two in parts) else None
+    if a.weekday and b.weekday and a.weekday != b.weekday:
+        return False
+    return a[:3] == b[:3]
+
+
+def _same_either(a: Moment, b: Moment) -> bool | None:
+    if a.either and b.either:
+        return a.either == b.either
+    written, known = (a.either, b) if a.either else (b.either, a)
+    if written is None or known.month is None:
+        return None
+    one, two, year = written
+    matches = (known.year, known.month, known.day) in ((year, one, two), (year, two, one))
+    return None if matches else False
+
+
+def _same_time(a: Moment, b: Moment) -> bool | None:
+    """Whether two times of day are the same; None where "3:21" may be in the afternoon."""
+    if a.time is None or b.time is None:
+        return None
+    if a.zone and b.zone and a.zone != b.zone:
+        return None
+    if a.time == b.time:
+        return True
+    if a.twelve != b.twelve and a.time[1:] == b.time[1:] and (a.time[0] - b.time[0]) % 12 == 0:
+        plain_hour = b.time[0] if a.twelve else a.time[0]
+        return None if plain_hour <= 12 else False
+    return False

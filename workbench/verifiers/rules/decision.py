@@ -1,0 +1,230 @@
+"""The verdict on two final answers, by answer type."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from workbench.final_answer import FinalAnswer
+from workbench.verifiers.rules.answers import Answers, boxes_of, hedged, last_boxes, listed, stated_values
+from workbench.verifiers.rules.brackets import same_closing
+from workbench.verifiers.rules.choice import same_choice
+from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
+from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
+from workbench.verifiers.rules.options import has_label, letters
+from workbench.verifiers.rules.phrases import contains, is_prose, value_in, words
+from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.statement import answered
+from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
+from workbench.verifiers.rules.structure import shape, tidy
+from workbench.verifiers.rules.wording import same_text, same_wording, same_words
+
+_LONG_REFERENCE = 400
+_DECIMALS = re.compile(r"\d+\.\d+ \d+\.\d+")
+
+
+class Decision(NamedTuple):
+    """What the rules say.
+
+    Attributes:
+        equal: Whether the candidate is correct; None for an abstention.
+        reason: The reason code.
+        rule: The rule that fired; None for an abstention.
+    """
+
+    equal: bool | None
+    reason: str
+    rule: str | None = None
+
+
+def decide(answers: Answers, completion: str, question: Question, symbolic: Symbolic) -> Decision:
+    """Compare the final answers of an item.
+
+    Args:
+        answers: Both final answers.
+        completion: The whole completion, where parts of an answer may stand outside its last box.
+        question: The question.
+        symbolic: See `equality.Symbolic`.
+    """
+    if not answers.reference.text:
+        return Decision(None, "no_reference_answer")
+    if not answers.candidate.text:
+        return Decision(None, "no_answer_found")
+    # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
+    marked = answers.candidate.how in ("boxed", "cue", "math", "bold")
+    comparison = Comparison(question, symbolic if marked else undecided)
+    try:
+        if len(answers.parts) > 1:
+            return _parts(answers, completion, comparison, question)
+        decision = _single(answers.parts[0], answers, comparison, question)
+        if decision.equal is False and question.open:
+            return Decision(None, "semantic")
+        if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math"):
+            return _listed(answers.parts[0], completion, comparison, question) or decision
+        return decision
+    except TooComplex:
+        return Decision(None, "too_complex")
+
+
+def _parts(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:
+    """A reference of several parts: all of them must be there."""
+    wanted, found = answers.parts, boxes_of(answers.candidate)
+    if same_text(" ".join(wanted), " ".join(found)):
+        return Decision(True, "text_equal", "text.canonical")
+    if len(found) != len(wanted):
+        found = last_boxes(completion, len(wanted)) or found
+    if len(found) != len(wanted) and len(found) == 1:
+        listed = shape(tidy(found[0]))
+        found = listed.parts if listed and len(listed.parts) == len(wanted) else found
+    if len(found) != len(wanted):
+        whole = comparison.same(", ".join(wanted), ", ".join(found))
+        if whole:
+            return Decision(True, "list", "list.parts")
+        if whole is None or not _all_stated(wanted, found, completion, comparison):
+            return Decision(None, "multi_part_reference")
+        return Decision(True, "list", "list.stated")
+    verdicts = [comparison.same(a, b) for a, b in zip(wanted, found, strict=True)]
+    if all(verdicts):
+        return Decision(True, "list", "list.parts")
+    return Decision(False, "list", "list.parts") if False in verdicts else Decision(None, "multi_part_reference")
+
+
+def _all_stated(wanted: tuple[str, ...], found: tuple[str, ...], completion: str, comparison: Comparison) -> bool:
+    """Whether the box gives one part and the reply's end states the others as results."""
+    if len(found) != 1:
+        return False
+    missing = [part for part in wanted if not comparison.same(part, found[0])]
+    if len(missing) != len(wanted) - 1:
+        return False
+    values = list(stated_values(completion))
+    return all(any(comparison.same(part, value) for value in values) for part in missing)
+
+
+def _listed(reference: str, completion: str, comparison: Comparison, question: Question) -> Decision | None:
+    """A reference with members may be answered by a list, one item a line."""
+    items = ", ".join(listed(completion))
+    if "," not in items or shape(tidy(reference)) is None:
+        return None
+    return _wording(reference, items, question) or (
+        Decision(True, "list", "list.items") if comparison.same(reference, items) else None
+    )
+
+
+def _single(reference: str, answers: Answers, comparison: Comparison, question: Question) -> Decision:
+    candidate = answers.candidate
+    answer = _one_box(candidate, comparison)
+    if rule := same_text(reference, answer):
+        return Decision(True, "text_equal", rule)
+    if len(answer) > MAX_CHARACTERS:
+        return Decision(None, "too_complex")
+    sentence = answer if candidate.how == "boxed" else answers.sentence
+    return (
+        _choice(reference, answer, candidate, comparison, question)
+        or _state(reference, answer, sentence, candidate, question)
+        or _brackets(reference, answer, question)
+        or _wording(reference, answer, question)
+        or _value(reference, answer, candidate, comparison, question)
+        or _words(reference, answer, candidate, question)
+    )
+
+
+def _one_box(candidate: FinalAnswer, comparison: Comparison) -> str:
+    """Several boxes on a line that say the same are one answer; else they are a list."""
+    boxes = boxes_of(candidate)
+    if len(boxes) == 1 or all(comparison.same(boxes[0], box) for box in boxes[1:]):
+        return boxes[-1]
+    return ", ".join(boxes)
+
+
+def _choice(
+    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: Question
+) -> Decision | None:
+    if question.type != "C" and not (has_label(reference) or has_label(answer)):
+        return None
+    if not question.options and (letters(reference, {}) is None or question.type not in (None, "C")):
+        return None
+    if candidate.how != "boxed" and hedged(answer):
+        return Decision(None, "hedged")
+    equal = same_choice(reference, answer, question.options, comparison.same)
+    ours, theirs = letters(reference, question.options), letters(answer, question.options)
+    if equal is not None:
+        return Decision(equal, *(("letter", "choice.letter") if ours and theirs else ("option_text", "choice.text")))
+    return Decision(False, "letter", "choice.none") if question.options and (ours or theirs) else None
+
+
+def _state(reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: Question) -> Decision | None:
+    vocabulary = vocabulary_of(reference, question.text)
+    if vocabulary is None:
+        return None
+    given = state(answer, vocabulary)
+    if given is None:
+        if hedged(answer):
+            return Decision(None, "hedged")
+        given = stated(answer, vocabulary, whole=candidate.how in ("boxed", "cue", "bold"))
+        given = given or stated(sentence, vocabulary) or answered(question.text, sentence, vocabulary)
+    if given is not None:
+        expected = stated(reference, vocabulary, whole=True)
+        return Decision(given == expected, "state", _state_rule(vocabulary))
+    return Decision(None, "witness_in_box" if candidate.how == "boxed" else "semantic")
+
+
+def _state_rule(vocabulary: Vocabulary) -> str:
+    return "state." + "-".join(dict.fromkeys(vocabulary.values())).replace(" ", "_")
+
+
+def _brackets(reference: str, answer: str, question: Question) -> Decision | None:
+    equal = same_closing(reference, answer, question.text)
+    return None if equal is None else Decision(equal, "brackets", "brackets.closing")
+
+
+def _wording(reference: str, answer: str, question: Question) -> Decision | None:
+    """Strings: the same letters; in a list of words the same words, whatever separates them."""
+    if same_wording(reference, answer, raised=question.type == "D"):
+        return Decision(True, "text_equal", "text.wording")
+    if question.type not in (None, "D"):
+        return None
+    if same_words(reference, answer):
+        return Decision(True, "text_equal", "text.words")
+    if question.type == "D" and _DECIMALS.fullmatch(f"{reference} {answer}"):
+        # Of strings, 1.10 is not 1.1.
+        return Decision(False, "text_differs", "text.differs")
+    return None
+
+
+def _value(
+    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: Question
+) -> Decision | None:
+    if is_prose(reference):
+        return None
+    if is_prose(answer):
+        if candidate.how != "boxed" and hedged(answer):
+            return Decision(None, "hedged")
+        value = value_in(answer)
+        if value is None:
+            return None
+        if rule := same_text(reference, value):
+            return Decision(True, "text_equal", rule)
+        answer = value
+    found = comparison.compare(reference, answer)
+    if found is None and words(answer) and (value := value_in(answer)) is not None and value != answer:
+        found = comparison.compare(reference, value)
+    if found is not None and found == (True, "expression") and question.restated_by(answer, reference):
+        return Decision(False, "expression", "expression.restated")
+    return None if found is None else Decision(found.equal, found.reason, found.rule)
+
+
+def _words(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision:
+    if candidate.how != "boxed":
+        if hedged(answer):
+            return Decision(None, "hedged")
+        if contains(answer, reference):
+            return Decision(True, "text_equal", "text.contained")
+    elif any(
+        same_wording(one, value_in(tidy(other)) or "") for one, other in ((reference, answer), (answer, reference))
+    ):
+        return Decision(True, "text_equal", "text.contained")
+    if question.subtype == "D2" or len(reference) > _LONG_REFERENCE or is_prose(reference):
+        return Decision(None, "semantic")
+    if is_prose(answer) and words(reference):
+        return Decision(None, "semantic")
+    return Decision(False, "text_differs", "text.differs")

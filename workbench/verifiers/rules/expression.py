@@ -1,0 +1,373 @@
+"""Reads a math expression, LaTeX or plain text, into a tree.
+
+Precedence climbing over the tokens: sums, products (explicit or by juxtaposition), signs, powers, atoms. Time is
+linear in the text; nesting is bounded.
+"""
+
+from __future__ import annotations
+
+import string
+from fractions import Fraction
+
+from workbench.verifiers.rules.cursor import Cursor
+from workbench.verifiers.rules.danger import TooComplex
+from workbench.verifiers.rules.nodes import (
+    MINUS_ONE,
+    Name,
+    Node,
+    Number,
+    call,
+    negative_if,
+    number,
+    power,
+    product,
+    quotient,
+    total,
+)
+from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
+
+MAX_POSTFIXES = 3
+"""Exponents, factorials and the like after one atom."""
+SMALLEST_COMBINATION = 3
+"""``C_3^2`` is a number of combinations, ``C_1^2`` the square of a constant."""
+UNKNOWN_FUNCTIONS = frozenset("fgFφψΦΨ")
+"""Letters that are functions where a round bracket follows; other letters are factors there."""
+
+_NAME = frozenset(string.ascii_letters + "αβγδζηθικλμνξπρστυφχψωεςΓΔΘΛΞΠΣΥΦΨΩℓℏ∞")
+_CALLS = {"\\" + name for name in FUNCTIONS.values()} - {"\\sqrt"}
+_INVERTIBLE = {name for name in FUNCTIONS.values() if "a" + name in FUNCTIONS.values()}
+_DECORATIONS = {r"\bar", r"\overline", r"\hat", r"\vec", r"\tilde", r"\dot", r"\ddot", r"\overrightarrow"}
+_CLOSING = {"(": ")", "[": "]", "{": "}", "|": "|", "\\lfloor": "\\rfloor", "\\lceil": "\\rceil"}
+_BRACKETS = {"|": "abs", "\\lfloor": "floor", "\\lceil": "ceil"}
+_OPENING = frozenset({"(", "[", "{", "\\lfloor", "\\lceil", "\\frac", "\\sqrt", "\\binom"} | _CALLS | _DECORATIONS)
+_POSTFIXES = frozenset("^!%°")
+_DEGREE = product([Name("π"), Number(Fraction(1, 180))])
+_PERCENT = Number(Fraction(1, 100))
+_HALF = Number(Fraction(1, 2))
+_TEN = Number(10)
+_DIGITS = frozenset(".0123456789")
+
+
+def read(tokens: list[str]) -> list[Node]:
+    r"""The trees of an expression in each way it may be read, the most usual first.
+
+    There is more than one where ``/`` is followed by a product (``1/2x``) or a logarithm has no base.
+
+    Raises:
+        NotUnderstood: it is not an expression, or uses what this package doesn't read.
+        TooComplex: it is too deep, or its numbers are too large.
+    """
+    first = _Parser(tokens)
+    trees = [first.parse()]
+    if first.met_slash:
+        trees.append(_Parser(tokens, tight=True).parse())
+    if first.met_log:
+        trees.append(_Parser(tokens, decimal=True).parse())
+    return trees
+
+
+class _Parser(Cursor):
+    """One pass over the tokens.
+
+    Args:
+        tokens: The tokens.
+        tight: Whether a product without a sign belongs to the slash before it: ``1/2x`` is ``1/(2x)``.
+        decimal: Whether a logarithm without base has base 10.
+
+    Attributes:
+        met_slash: A product without a sign followed a slash.
+        met_log: A logarithm had no base.
+    """
+
+    def __init__(self, tokens: list[str], *, tight: bool = False, decimal: bool = False) -> None:
+        super().__init__(tokens)
+        self._bars = False
+        self._tight = tight
+        self._decimal = decimal
+        self.met_slash = False
+        self.met_log = False
+
+    def parse(self) -> Node:
+        node = self._sum()
+        self._expect("")
+        return node
+
+    def _sum(self) -> Node:
+        node = self._product()
+        if self._tokens[self._at] not in ("+", "-"):
+            return node
+        terms = [node]
+        while (sign := self._tokens[self._at]) in ("+", "-"):
+            self._at += 1
+            terms.append(negative_if(sign == "-", self._product()))
+        return total(terms)
+
+    def _product(self) -> Node:
+        factors = [self._signed()]
+        while token := self._tokens[self._at]:
+            if token == "*":
+                self._at += 1
+                factors.append(self._signed())
+            elif token == "/":
+                self._at += 1
+                factors.append(power(self._denominator(), MINUS_ONE))
+            elif self._starts_factor(token) or (_is_number(token) and self._tokens[self._at - 1] in ("}", ")")):
+                factors.append(self._power())
+            else:
+                break
+        return product(factors)
+
+    def _denominator(self) -> Node:
+        factors = [self._signed()]
+        if self._starts_factor(self._tokens[self._at]):
+            self.met_slash = True
+            while self._tight and self._starts_factor(self._tokens[self._at]):
+                factors.append(self._power())
+        return product(factors)
+
+    def _starts_factor(self, token: str) -> bool:
+        return token in _NAME or token in _OPENING or (token == "|" and not self._bars) or token[:1] == '"'
+
+    def _signed(self) -> Node:
+        if self._tokens[self._at] in ("+", "-"):
+            return negative_if(self._accept_signs(), self._power())
+        return self._power()
+
+    def _power(self) -> Node:
+        self._enter()
+        node = self._atom()
+        postfixes = 0
+        while (token := self._tokens[self._at]) in _POSTFIXES:
+            self._at += 1
+            postfixes += 1
+            if postfixes > MAX_POSTFIXES:
+                raise TooComplex("signs after signs")
+            if token == "^":
+                in_degrees = self._accept("{", "°", "}") or self._accept("°")
+                node = product([node, _DEGREE]) if in_degrees else power(node, self._script())
+                continue
+            if self._tokens[self._at] in ("!", "%", "°"):
+                raise TooComplex("signs after signs")
+            node = call("factorial", [node]) if token == "!" else product([node, _PERCENT if token == "%" else _DEGREE])
+        self._leave()
+        return node
+
+    def _script(self) -> Node:
+        """An exponent, or what stands at the foot of a logarithm."""
+        self._enter()
+        minus = self._accept_signs()
+        token = self._tokens[self._at]
+        if _is_number(token):
+            self._at += 1
+            node: Node = _literal(token)
+        else:
+            node = self._atom()
+        if self._accept("^"):
+            node = power(node, self._script())
+        self._leave()
+        return negative_if(minus, node)
+
+    def _atom(self) -> Node:
+        token = self._take()
+        if token in _NAME or token[0] == '"':
+            return self._name(token)
+        if _is_number(token):
+            return self._number(token)
+        if token in _CLOSING:
+            node = self._group(_CLOSING[token])
+            return call(_BRACKETS[token], [node]) if token in _BRACKETS else node
+        if token in _CALLS:
+            return self._function(token[1:])
+        match token:
+            case "\\frac":
+                return quotient(self._argument(), self._argument())
+            case "\\sqrt":
+                return self._root()
+            case "\\binom":
+                return call("binomial", [self._argument(), self._argument()])
+        if token in _DECORATIONS:
+            return self._decorated(token)
+        raise NotUnderstood(token)
+
+    def _group(self, closing: str) -> Node:
+        """What stands up to the closing bracket."""
+        bars, self._bars = self._bars, closing == "|"
+        node = self._sum()
+        if closing == "}" and (sign := self._tokens[self._at]) in ("\\choose", "\\over"):
+            self._at += 1
+            below = self._sum()
+            node = call("binomial", [node, below]) if sign == "\\choose" else quotient(node, below)
+        self._expect(closing)
+        self._bars = bars
+        return node
+
+    def _arguments(self) -> list[Node]:
+        """What stands between round brackets, cut at commas."""
+        bars, self._bars = self._bars, False
+        self._expect("(")
+        arguments = [self._sum()]
+        while self._accept(","):
+            arguments.append(self._sum())
+        self._expect(")")
+        self._bars = bars
+        return arguments
+
+    def _argument(self) -> Node:
+        r"""A macro's argument: a group, or what TeX takes without braces (one digit of ``\frac12``)."""
+        self._enter()
+        token = self._tokens[self._at]
+        if token.isdecimal() and len(token) > 1:
+            self._tokens[self._at] = token[1:]
+            node: Node = _literal(token[0])
+        else:
+            node = self._atom()
+        self._leave()
+        return node
+
+    def _root(self) -> Node:
+        self._enter()
+        exponent: Node = _HALF
+        if self._accept("["):
+            exponent = power(self._group("]"), MINUS_ONE)
+        token = self._tokens[self._at]
+        if _is_number(token):
+            self._at += 1
+            node: Node = _literal(token)
+        else:
+            node = self._atom()
+        self._leave()
+        return power(node, exponent)
+
+    def _number(self, token: str) -> Node:
+        following = self._tokens[self._at]
+        if following == "\\frac" and token.isdecimal() and (part := self._proper_fraction()):
+            return number(int(token) + part)
+        if _is_number(following):
+            raise NotUnderstood("a number after a number")
+        return _literal(token)
+
+    def _proper_fraction(self) -> Fraction | None:
+        r"""Step over the ``\frac{1}{2}`` of a mixed number, if it is next."""
+        match self._tokens[self._at + 1 : self._at + 7]:
+            case ["{", top, "}", "{", bottom, "}"]:
+                length = 7
+            case [str(both), *_] if len(both) == 2:
+                top, bottom, length = both[0], both[1], 2
+            case _:
+                return None
+        if not (top.isdecimal() and bottom.isdecimal() and 0 < int(top) < int(bottom)):
+            return None
+        self._at += length
+        return Fraction(int(top), int(bottom))
+
+    def _name(self, token: str) -> Node:
+        text = token
+        if self._accept("_"):
+            text += "_" + self._subscript()
+        while self._accept("'") or self._accept("^", "'") or self._accept("^", "{", "'", "}"):
+            text += "'"
+        if text in UNKNOWN_FUNCTIONS and self._tokens[self._at : self._at + 6] == ["^", "{", "-", "1", "}", "("]:
+            self._at += 5
+            text += "⁻¹"
+        if (text == "C" or text.startswith("C_")) and (count := self._combinations(text[2:])):
+            return count
+        if self._tokens[self._at] != "(":
+            return Name(text)
+        if text[0] in UNKNOWN_FUNCTIONS or text[-1] == "'" or text[0] == '"':
+            return call(text, self._arguments())
+        return Name(text)
+
+    def _combinations(self, subscript: str) -> Node | None:
+        """What is left of C(n, k), or of C with n below and k above it; None if it is another C."""
+        start = self._at
+        if self._tokens[start] == "(" and not subscript:
+            if len(arguments := self._arguments()) == 2:
+                return call("binomial", arguments)
+        elif subscript.isdecimal() and int(subscript) >= SMALLEST_COMBINATION and self._accept("^"):
+            above = self._script()
+            if isinstance(above, Number) and isinstance(above.value, int) and 0 <= above.value <= int(subscript):
+                return call("binomial", [Number(int(subscript)), above])
+        self._at = start
+        return None
+
+    def _subscript(self) -> str:
+        token = self._take()
+        if token != "{":
+            if token in _NAME or token.isdecimal():
+                return token
+            raise NotUnderstood(token)
+        parts: list[str] = []
+        open_braces = 1
+        while (token := self._take()) != "}" or open_braces > 1:
+            if token in "=<>≤≥≠":
+                raise NotUnderstood(token)
+            open_braces += (token == "{") - (token == "}")
+            parts.append(token.removeprefix('"'))
+        return "".join(parts)
+
+    def _decorated(self, decoration: str) -> Node:
+        braced = self._accept("{")
+        letter = self._take()
+        if letter not in _NAME:
+            raise NotUnderstood(letter)
+        if braced:
+            self._expect("}")
+        return self._name(letter + decoration)
+
+    def _function(self, name: str) -> Node:
+        base: Node | None = None
+        exponent: Node | None = None
+        while (token := self._tokens[self._at]) == "^" or (token == "_" and name == "log"):
+            self._at += 1
+            if token == "^":
+                exponent = self._script()
+            else:
+                base = self._script()
+        if exponent == MINUS_ONE and name in _INVERTIBLE:
+            name, exponent = "a" + name, None
+        token = self._tokens[self._at]
+        if token == "(":
+            arguments = self._arguments()
+        else:
+            arguments = [self._atom() if token in ("{", "|", "[") else self._loose_argument()]
+        if len(arguments) > 1 and name not in ("max", "min"):
+            raise NotUnderstood(name)
+        node = self._logarithm(name, arguments[0], base) if name in ("log", "lg") else call(name, arguments)
+        return node if exponent is None else power(node, exponent)
+
+    def _logarithm(self, name: str, argument: Node, base: Node | None) -> Node:
+        if name == "lg" or (base is None and self._decimal):
+            base = _TEN
+        if base is None:
+            self.met_log = True
+            return call("ln", [argument])
+        return quotient(call("ln", [argument]), call("ln", [base]))
+
+    def _loose_argument(self) -> Node:
+        r"""A function's argument without brackets: a number, then letters, or one group (``\sin 2\pi x``)."""
+        minus = self._accept_signs()
+        factors = [self._power()] if _is_number(self._tokens[self._at]) else []
+        seen_letter = False
+        while token := self._tokens[self._at]:
+            is_letter = token in _NAME
+            if is_letter:
+                if factors and self._ends_argument(token):
+                    break
+            elif seen_letter or token in _CALLS or not self._starts_factor(token):
+                break
+            factors.append(self._power())
+            if not is_letter:
+                break
+            seen_letter = True
+        return negative_if(minus, product(factors or [self._power()]))
+
+    def _ends_argument(self, letter: str) -> bool:
+        return letter == "e" or (letter in UNKNOWN_FUNCTIONS and self._tokens[self._at + 1] == "(")
+
+
+def _is_number(token: str) -> bool:
+    return token[:1] in _DIGITS and token != "."
+
+
+def _literal(token: str) -> Number:
+    return Number(int(token)) if token.isdecimal() else number(Fraction(token))

@@ -1,0 +1,236 @@
+r"""Exact rational numbers as answers write them: ``1{,}000``, ``2\frac12``, ``3.2\times10^{-5}``, "twenty-one".
+
+Nothing is ever computed in floating point: a written number is a ``Fraction`` and how finely it was written.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple, TypeVar
+
+from workbench.verifiers.rules.danger import MAX_BITS, MAX_DIGITS, MAX_EXPONENT, TooComplex
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.words import SCALES, leading_number
+
+Value = TypeVar("Value")
+
+MAX_NUMBER = 200
+"""Characters; nothing longer is one number."""
+_NO_STEP = Fraction(0)
+_FLOAT_ERROR = Fraction(1, 2**48)
+
+
+class Number(NamedTuple):
+    """A rational value and how it was written."""
+
+    value: Fraction
+    digits: int = 0
+    """Significant digits shown; 0 unless written as a decimal."""
+    places: int = 0
+    """Decimal places shown (of the mantissa in scientific notation)."""
+    step: Fraction = _NO_STEP
+    """The worth of one unit in the last place shown; 0 unless written as a decimal."""
+
+    @property
+    def rounds(self) -> bool:
+        """Whether enough digits are shown to read the number as a rounding of a finer value."""
+        return self.digits >= 3 or (self.digits == 2 and self.places >= 2)
+
+    def times(self, factor: Fraction) -> Number:
+        """The number in a unit ``factor`` times smaller, as finely written as before."""
+        return self if factor == 1 else self._replace(value=self.value * factor, step=abs(self.step * factor))
+
+
+_INTEGER = r"(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+(?![0-9])|[1-9][0-9]{0,2}(?:\ [0-9]{3})+(?![0-9])|[0-9]+)"
+_DECIMAL = rf"(?:{_INTEGER}(?:\.[0-9]*)?|\.[0-9]+)"
+_SMALL_POWER = r"(?P<base>[0-9]+)\ ?(?:\^|\*\*)\ ?(?P<power>[-+]?[0-9]+)"
+
+
+def _latex_part(name: str) -> str:
+    return rf"\ ?(?:\{{\ ?(?P<{name}>[-+]?\ ?{_DECIMAL})\ ?\}}|(?P<{name}1>[0-9]))"
+
+
+_NUMBER = re.compile(
+    rf"""(?P<sign>[-+]?)\ ?(?:
+      (?:(?P<whole>[0-9]+)(?:\ and\ |\ )?)?\\frac{_latex_part("above")}{_latex_part("below")}
+    | (?:(?P<plain_whole>[0-9]+)\ (?:and\ )?)?(?P<plain_above>{_DECIMAL})\ ?/\ ?
+        (?P<plain_below>[-+]?{_DECIMAL})(?![.,]?[0-9])
+    | (?P<start>[0-9]*\.[0-9]*)(?:\\(?:overline|bar|dot)\ ?\{{\ ?(?P<block>[0-9]+)\ ?\}}
+        (?:(?P<middle>[0-9]*)\\dot\ ?\{{\ ?(?P<close>[0-9])\ ?\}})?)
+    | (?P<endless>[0-9]*\.[0-9]+)\ ?\.\.\.
+    | {_SMALL_POWER}(?![.,]?[0-9])
+    | (?P<decimal>{_DECIMAL})(?![0-9])
+      (?: [eE](?P<e>[-+]?[0-9]+)(?![0-9])
+        | \ ?(?:\*|x)\ ?10\ ?(?:\^|\*\*)\ ?(?P<ten>[-+]?[0-9]+)
+        | \ ?\^?\ ?\{{?\ ?(?P<ordinal>st|nd|rd|th)\b\ ?\}}?
+      )?
+    )(?:\ (?P<scale>hundred|thousand|million|billion|trillion)\b)?""",
+    re.VERBOSE,
+)
+_PLAIN = re.compile(r"([-+]?)([0-9]*)(?:\.([0-9]*))?")
+_ABOUT = re.compile(r"(?:≈|about |approximately |approx\.? |roughly |around )\ ?", re.IGNORECASE)
+_LETTERS_FIRST = re.compile(r"[A-Za-z]")
+
+
+def exact(text: str) -> Number | None:
+    """The number a whole text writes, or None when it is not one number.
+
+    Raises:
+        TooComplex: digits or exponents beyond what the rules compute.
+    """
+    if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
+        return Number(Fraction(int(text)))
+    if len(text) > MAX_NUMBER:
+        return None
+    found = leading(plain(text))
+    return found[0] if found and not found[1] else None
+
+
+def same_number(a: str, b: str) -> bool | None:
+    """Whether two texts write the same number, or one is the other rounded; None when either is no number."""
+    numbers = both(exact, a, b)
+    return None if numbers is None else equal(*numbers)
+
+
+def both(read: Callable[[str], Value | None], a: str, b: str) -> tuple[Value, Value] | None:
+    """What two texts hold, or None when either holds nothing, however hard the other is to compute.
+
+    Raises:
+        TooComplex: both hold something, and one of them is beyond what the rules compute.
+    """
+    try:
+        first = read(a)
+    except TooComplex:
+        if read(b) is None:
+            return None
+        raise
+    if first is None or (second := read(b)) is None:
+        return None
+    return first, second
+
+
+def equal(a: Number, b: Number) -> bool:
+    """Equal values, or the coarser decimal is the other value rounded to the digits it shows (never truncated)."""
+    if a.value == b.value:
+        return True
+    coarse = a if a.step > b.step else b
+    return coarse.rounds and 2 * abs(a.value - b.value) <= coarse.step
+
+
+def rounds_to(value: float, number: Number) -> bool:
+    """Whether a value known as a float (accurate to about 14 digits) rounds to a decimal."""
+    return math.isfinite(value) and close_to(Fraction(value), number)
+
+
+def close_to(value: Fraction, number: Number) -> bool:
+    """Whether an irrational value, given to about 14 digits, rounds to a decimal."""
+    return number.rounds and abs(value - number.value) <= number.step / 2 + abs(value) * _FLOAT_ERROR
+
+
+def leading(text: str) -> tuple[Number, str] | None:
+    """The number a ``plain`` text begins with and the text after it (spaces kept); None when there is none."""
+    if whole := _PLAIN.fullmatch(text):
+        return (_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
+    if about := _ABOUT.match(text):
+        text = text[about.end() :]
+    if _LETTERS_FIRST.match(text):
+        words = leading_number(text)
+        return (Number(words[0]), " " + words[1] if words[1] else "") if words else None
+    found = _NUMBER.match(text)
+    number = _read(found) if found else None
+    if found is None or number is None:
+        return None
+    return _signed(number, found), text[found.end() :]
+
+
+def _signed(number: Number, found: re.Match[str]) -> Number:
+    scale = found["scale"]
+    factor = -1 if found["sign"] == "-" else 1
+    return number.times(Fraction(factor * SCALES[scale] if scale else factor))
+
+
+def _read(found: re.Match[str]) -> Number | None:
+    """The unsigned number of a match."""
+    if (text := found["decimal"]) is not None:
+        whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
+        exponent = found["e"] or found["ten"]
+        if found["ordinal"] and "." in text:
+            return None
+        return _decimal("", whole, places, _bounded(exponent) if exponent else 0)
+    if (above := found["above"] or found["above1"]) is not None:
+        return _ratio(found["whole"], above, found["below"] or found["below1"])
+    if (above := found["plain_above"]) is not None:
+        return _ratio(found["plain_whole"], above, found["plain_below"])
+    if found["base"] is not None:
+        return _power(int(found["base"]), _bounded(found["power"]))
+    if (start := found["start"]) is not None:
+        return _repeating(start, found["block"] + (found["middle"] or "") + (found["close"] or ""))
+    return _endless(found["endless"])
+
+
+def _bounded(exponent: str) -> int:
+    size = int(exponent)
+    if abs(size) > MAX_EXPONENT:
+        raise TooComplex(f"exponent {exponent}")
+    return size
+
+
+def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> Number:
+    """The number ``whole.places`` times ten to the exponent."""
+    value = int(whole + (places or "") or "0")
+    if sign == "-":
+        value = -value
+    if not places:
+        return Number(Fraction(value) * Fraction(10) ** exponent if exponent else Fraction(value))
+    power = exponent - len(places)
+    step = Fraction(1, 10**-power) if power <= 0 else Fraction(10**power)
+    return Number(value * step, len((whole + places).lstrip("0")), len(places), step)
+
+
+def _simple(text: str) -> Fraction:
+    whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
+    return Fraction(int(whole + places), 10 ** len(places))
+
+
+def _ratio(whole: str | None, above: str, below: str) -> Number | None:
+    """A fraction, or a mixed fraction: whole and a proper fraction of whole numbers."""
+    top, bottom = _simple(above), _simple(below)
+    if bottom == 0:
+        return None
+    if whole is None:
+        return Number(top / bottom)
+    if not 0 < top < bottom or "." in above + below:
+        return None
+    return Number(int(whole) + top / bottom)
+
+
+def _power(base: int, exponent: int) -> Number | None:
+    """A whole number raised to a written power, bounded before it is computed."""
+    if base == 0 and exponent <= 0:
+        return None
+    if base.bit_length() * abs(exponent) > MAX_BITS:
+        raise TooComplex("a power too large to write out")
+    return Number(Fraction(base) ** exponent)
+
+
+def _repeating(start: str, block: str) -> Number:
+    """``start`` followed by ``block`` for ever."""
+    whole, _, places = start.partition(".")
+    before = int(whole + places or "0")
+    return Number((before + Fraction(int(block), 10 ** len(block) - 1)) / 10 ** len(places))
+
+
+def _endless(text: str) -> Number | None:
+    """A decimal with "..." after it: repeating when its last digits already repeat, else nothing certain."""
+    whole, _, places = text.partition(".")
+    for size in range(1, len(places) // 2 + 1):
+        block = places[-size:]
+        repeats = 2 if size == 1 or size > 5 else 3
+        if places.endswith(block * repeats):
+            while places.endswith(block * 2):
+                places = places[:-size]
+            return _repeating(f"{whole}.{places[:-size]}", block)
+    return None

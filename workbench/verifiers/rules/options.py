@@ -1,0 +1,163 @@
+"""The options of a multiple-choice question, and the labels an answer names."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.structure import tidy
+
+_WRAPPER = re.compile(
+    r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|it)|bf|rm)\s*\{?\s*"
+    r"(\(?[A-Z]\s*(?:\\\s)?\s*[).:]?\)?)\s*(?:\\ )?\}?"
+)
+_BLANKS = re.compile(r"[ \t]{2,}")
+_READ = 20_000
+_LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_LOWER_LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_UPPER_ROMAN = tuple(number.upper() for number in _ROMAN)
+_CIRCLED = tuple("①②③④⑤⑥⑦⑧⑨⑩")
+_DIGITS = tuple(str(number) for number in range(1, 21))
+_STYLES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (_LETTERS, re.compile(r"(?<![\w)(\]\\^_])\(\s*([A-Z])\s*(?:\\\s)?\s*\)")),
+    (_LETTERS, re.compile(r"(?:^|\n|\\qquad|\\quad|  |\$)[ \t$*\-]{0,6}([A-Z])\s*[.:)、．：]")),
+    (_LETTERS, re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:)](?=[\s$\\])|[、．：])")),
+    (_LETTERS, re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    (_LOWER_LETTERS, re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
+    (_CIRCLED, re.compile(r"([①-⑩])")),
+    (_ROMAN, re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
+    (_UPPER_ROMAN, re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+)
+_NUMBERED = (_DIGITS, re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
+_PROBES = {
+    "B": re.compile(r"B(?:\\?\s)?\s?[.):、．：\]]"),
+    "b": re.compile(r"\bb\)"),
+    "②": re.compile("②"),
+    "ii": re.compile(r"\(ii\)"),
+    "II": re.compile(r"II[.)]"),
+    "2": re.compile(r"2[.)]"),
+}
+"""The second label of each style; a question without it has no options of that style."""
+_BETWEEN = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |[\s$;,*&~])+\Z|\A(?:\\ |[\s$;,*&~])+")
+
+_BEFORE = re.compile(
+    r"(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r"\s+(?:only|(?:is|are)\s+(?:correct|true|right))\s*\Z", re.IGNORECASE)
+_SPLIT = re.compile(r"(?:[\s,;&()、，和及]|\\&|\band\b)+")
+_LABELLED = re.compile(r"(?:[(\[]([A-Za-z])[)\]]|([A-Za-z])\s*[.:)、．：])\s*\S.*", re.DOTALL)
+_EACH_LABELLED = re.compile(r"(?:^|[,;]\s*|\band\s+)\(?([A-Z])\s*[.:)]\)?\s*(?=\S)")
+_NAMED = re.compile(
+    r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z])\)?(?!\w)"
+    r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
+)
+_A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
+_IN_WORDS = re.compile(r"[\w .,:'’()*-]")
+_LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
+_MOSTLY = 0.9
+_AROUND = " .*\"'“”`"
+_LONGEST = 400
+_LONGEST_OPTION = 1_000
+
+
+def options(question: str, numbered: bool = False) -> dict[str, str]:
+    """The options by label, in the order given; empty when the question has none.
+
+    Options are the last run of consecutive labels of one style: ``(A)``, ``A.``, ``A:``, ``A)`` and the same in
+    ``\\textbf{}`` and its like; where there is none, ``①``, ``(i)`` or ``I.``. Read in the last 20,000 characters.
+
+    Args:
+        question: The question's text.
+        numbered: Also take ``1.``, where no other style is found.
+    """
+    text = _BLANKS.sub("  ", question[-_READ:])
+    if "\\" in text:
+        text = _WRAPPER.sub(r" \1 ", text)
+    for labels, marker in (*_STYLES, _NUMBERED) if numbered else _STYLES:
+        if not _PROBES[labels[1]].search(text):
+            continue
+        if run := _last_run(list(marker.finditer(text)), labels):
+            ends = [mark.start() for mark in run[1:]] + [len(text)]
+            return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}
+    return {}
+
+
+def _last_run(marks: list[re.Match[str]], labels: tuple[str, ...]) -> list[re.Match[str]]:
+    """The last consecutive markers from the first label on; at least two."""
+    best: list[re.Match[str]] = []
+    run: list[re.Match[str]] = []
+    for mark in marks:
+        if mark[1] == labels[0]:
+            run = [mark]
+        elif run and len(run) < len(labels) and mark[1] == labels[len(run)]:
+            run.append(mark)
+        else:
+            continue
+        if len(run) > 1:
+            best = run
+    return best
+
+
+def _option_text(text: str) -> str:
+    """An option without what separates it from the next one; the last option ends with its paragraph."""
+    text = text[:_LONGEST_OPTION].lstrip().split("\n\n", 1)[0]
+    previous = None
+    while previous != text:
+        previous, text = text, _BETWEEN.sub("", text)
+    return text
+
+
+def has_label(text: str) -> bool:
+    """Whether an answer may name an option: a capital letter by itself, a Roman number, a circled one."""
+    return _A_LABEL.search(text[:_LONGEST]) is not None
+
+
+def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
+    """The labels an answer consists of: ``B``, ``(B)``, ``B. text``, ``A and C``, ``ACD``, ``①③``; else None.
+
+    Args:
+        text: A final answer.
+        known: The question's options; other letters are no labels. Where it lists none, capital letters are.
+    """
+    if len(text) > _LONGEST:
+        return None
+    text = tidy(text).strip(_AROUND)
+    if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
+        text = text.lstrip("\\{[").rstrip("\\}]")
+    text = _BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text).strip(_AROUND)
+    if not text:
+        return None
+    labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
+    if len(labels) == 1 and labels[0] not in known and known:
+        labels = _joined(labels[0])
+    if "a" in known:
+        labels = [label.lower() for label in labels]
+    if labels and all(label in known if known else label in _LETTERS for label in labels):
+        return frozenset(labels)
+    return _labelled(text, known)
+
+
+def _joined(text: str) -> list[str]:
+    """Labels written without anything between them: ``ACD``, ``①③``."""
+    signs = list(text)
+    plain = all(sign in _LETTERS for sign in signs) or all(sign in _CIRCLED for sign in signs)
+    return signs if plain and len(set(signs)) == len(signs) else [text]
+
+
+def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
+    """Labels followed by their options' texts: ``B. text``, ``A. text, C. text``."""
+    each = _EACH_LABELLED.findall(text)
+    if len(each) > 1 and known and set(each) <= known.keys():
+        return frozenset(each)
+    one = _LABELLED.fullmatch(text)
+    label = (one[1] or one[2]) if one else ""
+    return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
+
+
+def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
+    """The option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
+    if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
+        return frozenset()
+    found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}
+    return frozenset(letter for letter in found if letter in known)

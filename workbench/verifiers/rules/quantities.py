@@ -1,0 +1,304 @@
+r"""Numbers with something around them: units, currencies, ``%``, degrees, counted things ("5 apples").
+
+A known unit is converted exactly; a unit only one side has is dropped; a word nobody knows must be the same on both
+sides. Multiples of pi (``\pi/6``, ``36\pi\text{ cm}^2``) are understood where a unit makes them a quantity.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from workbench.verifiers.rules.bases import asked_base, same_based
+from workbench.verifiers.rules.calendar import NAMES_OF_TIME, compare_moments, is_clock
+from workbench.verifiers.rules.danger import MAX_DIGITS
+from workbench.verifiers.rules.numbers import MAX_NUMBER, Number, both, close_to, equal, leading
+from workbench.verifiers.rules.ratios import same_ratio
+from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.units import Unit, unit
+from workbench.verifiers.rules.words import PARTS
+
+Ruling = tuple[bool, str]
+"""Whether two answers are equal, and the rule that says so."""
+
+_TAIL = 800
+_PERCENT = re.compile(
+    r"\bpercentage|\b(?:what|which|how many|as an?|in|nearest|of a|the)\s+(?:\w+\s+)?per ?cent|"
+    r"\b(?:in|as|what) ?\(?\\?%|\(\\?%\)|(?<![a-z])[a-z]\$? ?\\?%|\binterest rate|\brate of interest"
+)
+_DEGREES = re.compile(r"\bdegrees?\b|\\circ|°")
+_CURRENCY = re.compile(r"([-+]?) ?(US\$|\$|€|£|¥|₹|(?:USD|EUR|GBP|Rs\.?)(?= ?[0-9])) ?(?=[-+]?[0-9.\\])")
+_SEXAGESIMAL = re.compile(
+    r"(-?)([0-9]+)° ?(?:([0-9]+(?:\.[0-9]+)?) ?[′'](?![′']) ?)?(?:([0-9]+(?:\.[0-9]+)?) ?(?:''|′′|\"))?"
+)
+_PI = re.compile(
+    r"([-+]?) ?(?:\\frac ?\{ ?([0-9]*) ?\*? ?π ?\} ?\{ ?([1-9][0-9]*) ?\}|π ?(?:/ ?([1-9][0-9]*))?)(?![\^(0-9])"
+)
+_NEXT = re.compile(r",? (?:and )?(?=[0-9])")
+_COUNTED = re.compile(r"[^\W\d_]{2,}(?:[ -][^\W\d_]{2,}){0,3}|[一-鿿]{1,4}")
+_UNIT_WORD = re.compile(r"(?:(?:square|sq\.?|cubic|cu\.?) )?units?(?:\^[23]| squared| cubed)?", re.IGNORECASE)
+_AROUND = re.compile(
+    r"(?:an? |of an? )?(.+?)(?: of [^\W\d_][^\d]*"
+    r"| (?:old|long|tall|high|wide|deep|thick|away|apart|ago|each|left|in total|total|in all|altogether))?"
+)
+"""What may stand around a unit: "half an hour", "5 grams of salt", "10 years old"."""
+_UNCOUNTABLE = """
+    and or not no nor if unless but to than more less fewer least most over under above below is are was
+    mod modulo times plus minus divided multiplied squared cubed factorial choose base percent remainder with power
+    point pi infinity degrees sin cos tan log ln exp sqrt dozen dozens gross score pair pairs couple
+    hundred thousand million billion trillion per
+    zero one two three four five six seven eight nine ten
+"""
+_NOT_COUNTED = frozenset(_UNCOUNTABLE.split()) | PARTS.keys() | NAMES_OF_TIME
+_MAYBE_VARIABLES = frozenset({"mg", "cd", "pt", "ms", "ha", "hr", "da"})
+_NEVER_ASSUMED = frozenset({"t", "d", "b", "B", "u", "T", "M", "S", "H"})
+_ONE_LETTER_COMPOUNDS = frozenset({"m/s", "m/s^2", "m/s²", "g/L", "m^3/s"})
+_NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb", "£"), ("m", "min"))
+"""Units one word or letter may mean: "degrees" of temperature, "pounds" of money."""
+_MAX_PARTS = 3
+
+
+class Asked(NamedTuple):
+    """How the question wants its answer written."""
+
+    percent: bool = False
+    """As a percentage, so a bare ``9`` means ``9%``."""
+    degrees: bool = False
+    """In degrees, so a bare ``30`` means ``30°``."""
+    base: int | None = None
+    """In another base, so bare digits are digits of it."""
+    ratio: bool = False
+    """As a ratio, so ``10:15`` is no time of day."""
+
+
+class Quantity(NamedTuple):
+    """A number, the unit or counted thing after it, and what makes either doubtful."""
+
+    number: Number
+    pi: int = 0
+    """The power of pi the number is multiplied by."""
+    unit: Unit | None = None
+    word: str = ""
+    """What is counted, in the singular, when no unit is known by that name."""
+    name: str = ""
+    """The unit as it was written."""
+    doubtful: bool = False
+    """The unit may be a variable: a letter straight after the digits (``5m``)."""
+
+
+def asked(question: str) -> Asked:
+    """What the end of a question says about the form of its answer."""
+    end = question[-_TAIL:].lower()
+    percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
+    degrees = _DEGREES.search(end) is not None and "radian" not in end
+    return Asked(percent, degrees, asked_base(end), "ratio " in end or "proportion" in end)
+
+
+def same_measure(a: str, b: str, question: Asked) -> Ruling | None:
+    """Whether two texts are the same number, quantity, date or time, and the rule that decided.
+
+    None when either is none of these, or the two are of different kinds.
+
+    Raises:
+        TooComplex: digits or exponents beyond what the rules compute.
+    """
+    if a.isascii() and b.isascii() and a.isdigit() and b.isdigit() and max(len(a), len(b)) <= MAX_DIGITS:
+        return (True, "number.exact") if int(a) == int(b) else (False, "number.differs")
+    if (question.ratio or not (is_clock(a) or is_clock(b))) and (ratio := same_ratio(a, b)) is not None:
+        return ratio, "number.ratio"
+    if (moment := compare_moments(a, b)) is not None:
+        return moment
+    if (based := same_based(a, b, question.base)) is not None:
+        return based, "base"
+    return compare(a, b, question.percent, question.degrees)
+
+
+def same_quantity(a: str, b: str, asks_percent: bool = False, asks_degrees: bool = False) -> bool | None:
+    """Whether two texts are the same quantity; None when either is none or their words cannot be compared.
+
+    Args:
+        a: One answer.
+        b: The other answer.
+        asks_percent: The question asks for a percentage, so a bare ``9`` means ``9%``.
+        asks_degrees: The question asks for degrees, so a bare ``30`` means ``30°``.
+
+    Raises:
+        TooComplex: digits or exponents beyond what the rules compute.
+    """
+    ruling = compare(a, b, asks_percent, asks_degrees)
+    return ruling[0] if ruling else None
+
+
+def compare(a: str, b: str, asks_percent: bool = False, asks_degrees: bool = False) -> Ruling | None:
+    """As ``same_quantity``, with the name of the rule that decided."""
+    if (quantities := both(quantity, a, b)) is None:
+        return None
+    first, second = quantities
+    if first.unit is None and not first.word:
+        if second.unit is None and not second.word:
+            return None if first.pi or second.pi else _numbers(first, second, a, b)
+        return _one_sided(first, second, asks_percent, asks_degrees)
+    if second.unit is None and not second.word:
+        return _one_sided(second, first, asks_percent, asks_degrees)
+    if first.unit is None or second.unit is None:
+        alike = first.word == second.word and first.unit is second.unit
+        return (_equal(first, second), "quantity.same_unit") if alike else None
+    return _converted(first, first.unit, second, second.unit)
+
+
+def _numbers(first: Quantity, second: Quantity, a: str, b: str) -> Ruling:
+    if first.number.value == second.number.value:
+        return True, "number.words" if a[:1].isalpha() or b[:1].isalpha() else "number.exact"
+    return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
+
+
+def _one_sided(bare: Quantity, other: Quantity, asks_percent: bool, asks_degrees: bool) -> Ruling | None:
+    """A plain number against one with a unit: the unit is dropped, unless it changes the value."""
+    if other.unit is None or other.unit.dropped:
+        return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
+    rule = "degrees" if other.unit.pi else "percent"
+    asked = asks_degrees if other.unit.pi else asks_percent
+    return (_equal(bare, _in_base(other, other.unit)) or (asked and _equal(bare, other))), rule
+
+
+def _converted(first: Quantity, one: Unit, second: Quantity, two: Unit) -> Ruling | None:
+    """Two known units: the same, convertible, or of different dimensions."""
+    if one == two:
+        return _equal(first, second), "quantity.same_unit"
+    if one.dimensions == two.dimensions:
+        if (one.offset or two.offset) and (first.pi or second.pi):
+            return None
+        return _equal(_in_base(first, one), _in_base(second, two)), "quantity.convert"
+    if any({one, two} == {unit(this), unit(that)} for this, that in _NAMED_TWICE):
+        return (True, "quantity.same_unit") if _equal(first, second) else None
+    bases = {base for dimensions in (one.dimensions, two.dimensions) for base, _ in dimensions}
+    return None if {"month", "s"} <= bases or {"ton", "kg"} <= bases else (False, "quantity.differs")
+
+
+def _in_base(side: Quantity, its: Unit) -> Quantity:
+    number = side.number.times(its.factor)
+    if its.offset:
+        number = number._replace(value=number.value + its.offset)
+    return side._replace(number=number, pi=side.pi + its.pi)
+
+
+def _equal(first: Quantity, second: Quantity) -> bool:
+    """Equal values; between different powers of pi only a decimal can be equal, as a rounding."""
+    if first.pi == second.pi:
+        return equal(first.number, second.number)
+    if not first.number.value or not second.number.value:
+        return first.number.value == second.number.value
+    if first.pi < second.pi:
+        first, second = second, first
+    if first.number.step and not second.number.step:
+        first, second = second, first
+    factor = Fraction(math.pi) ** (first.pi - second.pi)
+    return not first.number.step and close_to(first.number.value * factor, second.number)
+
+
+def quantity(text: str) -> Quantity | None:
+    """The quantity a whole text writes, or None."""
+    if not text or len(text) > MAX_NUMBER:
+        return None
+    return _read(plain(text), _MAX_PARTS)
+
+
+def _read(text: str, parts: int) -> Quantity | None:
+    currency = _CURRENCY.match(text)
+    if currency:
+        text = currency[1] + text[currency.end() :]
+    elif "°" in text and (angle := _SEXAGESIMAL.fullmatch(text)):
+        return _angle(angle)
+    found = leading(text)
+    number, rest = found or (Number(Fraction(1)), text)
+    pi = 0
+    if "π" in rest and (multiple := _PI.match(rest.lstrip(" *") if found else rest)) and not (found and multiple[1]):
+        number, rest, pi = _times_pi(number, multiple, rest)
+    elif found is None:
+        return None
+    if currency:
+        return _money(Quantity(number, pi), currency[2].removeprefix("US").rstrip("."), rest)
+    if not rest:
+        return Quantity(number, pi)
+    return _with_unit(Quantity(number, pi), rest, parts)
+
+
+def _times_pi(number: Number, multiple: re.Match[str], rest: str) -> tuple[Number, str, int]:
+    """The number times the multiple of pi after it, and the text after both."""
+    factor = Fraction(int(multiple[2] or 1), int(multiple[3] or multiple[4] or 1))
+    sign = -1 if multiple[1] == "-" else 1
+    return number.times(sign * factor), multiple.string[multiple.end() :], 1
+
+
+def _money(amount: Quantity, currency: str, rest: str) -> Quantity | None:
+    """An amount after a currency sign, whatever follows: nothing, the currency again, or "per hour"."""
+    rest = rest.strip()
+    if not rest or (unit(rest) or unit("%")) == unit(currency):
+        return amount._replace(unit=unit(currency), name=currency)
+    whole = unit(f"{currency} {rest}")
+    return amount._replace(unit=whole, name=currency) if whole else None
+
+
+def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
+    """The quantity an amount makes with the text after it."""
+    attached = rest[0] != " "
+    name = rest.strip()
+    if name.startswith("(") and name.endswith(")"):
+        name, attached = name[1:-1].strip(), False
+    if known := unit(name):
+        return amount._replace(unit=known, name=name, doubtful=_doubtful(name, attached or amount.pi != 0))
+    if _UNIT_WORD.fullmatch(name):
+        return amount
+    if parts > 1 and (following := _NEXT.search(rest)):
+        return _sum(amount, rest[: following.start()], rest[following.end() :], parts - 1)
+    if (around := _AROUND.fullmatch(name)) and (known := unit(around[1])):
+        return amount._replace(unit=known, name=name)
+    counted = _counted(name)
+    return amount._replace(word=counted) if counted else None
+
+
+def _counted(name: str) -> str:
+    """What is counted, in the singular, when a text reads as the name of it; else nothing."""
+    if not _COUNTED.fullmatch(name):
+        return ""
+    words = re.split("[ -]", name.lower())
+    if _NOT_COUNTED.intersection(words) or (name.isascii() and all(len(word) < 3 for word in words)):
+        return ""
+    return " ".join(word.removesuffix("s") for word in words)
+
+
+def _doubtful(name: str, attached: bool) -> bool:
+    """Whether a known unit may as well be variables: one letter or two, set like the variables of a formula."""
+    if name in _ONE_LETTER_COMPOUNDS or not name.isascii() or name in ("%", "$"):
+        return False
+    letters = re.findall("[A-Za-z]+", name)
+    if not attached:
+        return len(letters) == 1 and name[:1] in _NEVER_ASSUMED and len(letters[0]) == 1
+    return all(len(word) == 1 for word in letters) or name in _MAYBE_VARIABLES
+
+
+def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
+    """ "2 hours 30 minutes", "5 ft 3 in": the sum of parts in one dimension, in the unit of the first."""
+    first = unit(name)
+    second = _read(rest, parts)
+    if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:
+        return None
+    smaller = second.unit
+    if name.strip() in ("h", "hr") and second.name == "m":
+        smaller = unit("min") or smaller
+    if first.dimensions != smaller.dimensions or first.offset or amount.number.step or amount.pi or second.pi:
+        return None
+    part = second.number.times(smaller.factor / first.factor)
+    if part.value < 0 or amount.number.value < 0:
+        return None
+    whole = Number(amount.number.value + part.value, part.digits + 1 if part.step else 0, part.places, part.step)
+    return Quantity(whole, unit=first, name=name)
+
+
+def _angle(angle: re.Match[str]) -> Quantity:
+    """Degrees, minutes and seconds of arc."""
+    sign, degrees, minutes, seconds = angle.groups()
+    size = Fraction(int(degrees)) + Fraction(minutes or 0) / 60 + Fraction(seconds or 0) / 3600
+    return Quantity(Number(-size if sign else size), unit=unit("°"), name="°")

@@ -1,0 +1,199 @@
+"""Answers from a closed vocabulary: yes/no, proved/disproved/unknown, entailment/contradiction/neutral …"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+Vocabulary = dict[str, str]
+"""Every accepted word or phrase, lower case, and the state it stands for."""
+
+
+def _vocabulary(*states: str) -> Vocabulary:
+    """One vocabulary; each state is its own name followed by its synonyms, separated by bars."""
+    return {word: state.split("|")[0] for state in states for word in state.split("|")}
+
+
+_YES = "yes|true|yeah|yep|affirmative|oui|sí|ja|是|是的|对|对的|正确|not false"
+_NO = "no|false|nope|negative|non|nein|untrue|not true|否|不|不是|不对|错误|错"
+_OPEN = (
+    "unknown|uncertain|undetermined|undecided|indeterminate|neither|can't be determined|cannot be determined|"
+    "can not be determined|can't tell|cannot tell|not known|unsure|maybe|不确定|未知"
+)
+
+VOCABULARIES: tuple[Vocabulary, ...] = (
+    _vocabulary(_YES, _NO, _OPEN),
+    _vocabulary("proved|proven|yes|true", "disproved|disproven|refuted|no|false", _OPEN),
+    _vocabulary("valid|yes|deductively valid", "invalid|not valid|no|deductively invalid"),
+    _vocabulary(
+        "entailment|entails|entailed|entail",
+        "contradiction|contradicts|contradicted|contradictory",
+        f"neutral|neither|{_OPEN}",
+        "non-entailment|not entailment|not-entailment|not entailed|no entailment",
+    ),
+    _vocabulary("plausible|yes", "implausible|not plausible|no"),
+    _vocabulary("sarcastic|yes", "not sarcastic|non-sarcastic|unsarcastic|no"),
+    _vocabulary("correct|yes|right", "incorrect|not correct|wrong|no"),
+    _vocabulary("possible|yes", "impossible|not possible|no"),
+    _vocabulary("convergent|converges|converge|convergence", "divergent|diverges|diverge|divergence"),
+    _vocabulary("positive", "negative", "neutral"),
+    _vocabulary("always", "sometimes", "never"),
+    _vocabulary("increasing|increases", "decreasing|decreases", "constant"),
+    _vocabulary("odd", "even", "neither odd nor even|neither even nor odd|neither"),
+    _vocabulary("consistent", "inconsistent|not consistent"),
+    _vocabulary("satisfiable", "unsatisfiable|not satisfiable"),
+    _vocabulary("acceptable", "unacceptable|not acceptable"),
+    _vocabulary("before", "after"),
+)
+"""The vocabularies in the order they are tried."""
+
+_TERMS = _vocabulary(
+    "∞|+∞|\\infty|+\\infty|infinity|positive infinity|infinite|inf|unbounded",
+    "-∞|-\\infty|negative infinity|minus infinity",
+    "∅|\\emptyset|\\varnothing|empty set|the empty set|no solution|no solutions|no real solution|no real solutions|"
+    "there is no solution|there are no solutions|none|{}|{ }|\\{\\}|\\{ \\}",
+    "undefined|not defined|does not exist|dne|doesn't exist|no limit|the limit does not exist",
+    "infinitely many|infinitely many solutions",
+    "all real numbers|\\mathbb{r}|\\mathbb r|ℝ|every real number|(-\\infty,\\infty)|(-∞,∞)",
+)
+"""Values that are written in words as often as in signs."""
+
+_READ = 1_500
+_SENTENCE = 160
+_ALTERNATIVES = re.compile(
+    r"((?:[\w'-]+(?: [\w'-]+)?, ){1,6}(?:or )?[\w'-]+(?: [\w'-]+)?,? or [\w'-]+(?: [\w'-]+)?"
+    r"|[\w'-]+ or (?:not )?[\w'-]+)\s*[?.\n]"
+)
+_PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
+_OR = re.compile(r",? or |, ")
+_NEGATION = re.compile(r"\b(?:not|cannot|never|no longer)\b|n['’]t\b")
+_OPPOSITE = re.compile(r"(?:un|in|im|ir|dis|non-?|not )")
+_SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!]+|[\s\"'“”‘’`*_.,:;!]+$")
+_FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s*\{([^{}]*)\}")
+_OPENING = re.compile(r"(\w[\w' -]{0,40}?)(?:\s*[,.;:!—–]|\s+-\s|\s+because\b|\s+since\b|\n|$)")
+_CONCLUDING = re.compile(
+    r"^(?:so|thus|hence|therefore|∴|in conclusion|conclusion|answer|finally|overall|consequently)\b"
+    r".{0,120}?\b(?:is|are|was|be|as|:)\s*:?\s*\W{0,4}([\w' -]{2,40})\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
+    """The vocabulary a reference answer belongs to.
+
+    The alternatives the question itself offers ("acute, right or obtuse?") come first; of the known vocabularies the
+    one most of whose states the question names.
+    """
+    word = _word(reference) or ""
+    asked = question[-_READ:].lower()
+    if _PHRASE.fullmatch(word) and " or " in asked and (offered := _offered(asked)):
+        alternatives = {state: state for state in offered}
+        known = any(all(state in vocabulary for state in offered) for vocabulary in VOCABULARIES)
+        if not known and _only_state(word, alternatives) is not None:
+            return alternatives
+    fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
+    if not fitting and " " in word:
+        named = [vocabulary for vocabulary in VOCABULARIES if _named(vocabulary, "", asked)[0] > 1]
+        fitting = [vocabulary for vocabulary in named if _only_state(word, vocabulary) is not None]
+    if len(fitting) < 2:
+        return fitting[0] if fitting else None
+    return max(fitting, key=lambda vocabulary: _named(vocabulary, word, asked))
+
+
+def _offered(question: str) -> list[str]:
+    """The last alternatives a question offers, two or more short phrases."""
+    found = _ALTERNATIVES.findall(question)
+    if not found:
+        return []
+    parts = [part.strip(" '\"“”") for part in _OR.split(found[-1]) if part.strip()]
+    # "... and 8 acute, right or obtuse": single words behind the first mean that it is one, too.
+    return [parts[0].split()[-1], *parts[1:]] if all(" " not in part for part in parts[1:]) else parts
+
+
+def _named(vocabulary: Vocabulary, word: str, question: str) -> tuple[int, bool]:
+    """How many of a vocabulary's state names the question uses, and whether the word is one of these names."""
+    names = _names(tuple(vocabulary.items()))
+    return sum(name in question for name in names), word in names
+
+
+@lru_cache(maxsize=64)
+def _names(items: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    return frozenset(state for _, state in items)
+
+
+def state(text: str, vocabulary: Vocabulary) -> str | None:
+    """The state an answer is, whole: ``**Yes.**``, ``\\text{not valid}``; None when it is something else.
+
+    "not X" is the other state where there are two, else ``"not X"`` itself, which equals no state.
+    """
+    word = _word(text) or ""
+    found = vocabulary.get(word)
+    if found is None and (negated := _OPPOSITE.match(word)):
+        found = _negated(vocabulary.get(word[negated.end() :]), vocabulary)
+    return found
+
+
+def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
+    """What denying a state means."""
+    if found is None:
+        return None
+    others = set(vocabulary.values()) - {found, "unknown"}
+    return others.pop() if len(others) == 1 else f"not {found}"
+
+
+def same_term(reference: str, candidate: str) -> bool | None:
+    """Whether two answers are the same value without digits (infinity, no solution …); None unless both are such."""
+    ours, theirs = _TERMS.get(_word(reference) or ""), _TERMS.get(_word(candidate) or "")
+    return None if ours is None or theirs is None else ours == theirs
+
+
+def stated(sentence: str, vocabulary: Vocabulary, whole: bool = False) -> str | None:
+    """The state a sentence begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
+
+    Args:
+        sentence: One line.
+        vocabulary: Where the states come from.
+        whole: The sentence is all there is to the answer: the only state it names counts wherever it stands.
+    """
+    found = state(sentence, vocabulary)
+    if found is not None:
+        return found
+    shown = _plain(sentence[:400])
+    if opening := _OPENING.match(shown):
+        found = state(opening[1], vocabulary)
+    if found is None and (concluding := _CONCLUDING.match(shown)):
+        found = state(concluding[1], vocabulary)
+    return _only_state(shown.lower(), vocabulary) if found is None and whole else found
+
+
+def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
+    """The one state a short sentence names, "not" taken into account."""
+    if len(sentence) > _SENTENCE:
+        return None
+    named = {vocabulary[word]: word for word in sorted(vocabulary, key=len) if _has_word(sentence, word)}
+    if len(named) != 1:
+        # "not valid" contains "valid": the longest name stands for what it contains.
+        longest = max(named.values(), key=len, default="")
+        if not longest or any(word not in longest for word in named.values()):
+            return None
+        named = {vocabulary[longest]: longest}
+    [(found, word)] = named.items()
+    return _negated(found, vocabulary) if _NEGATION.search(sentence[: sentence.find(word)]) else found
+
+
+def _has_word(sentence: str, word: str) -> bool:
+    return word in sentence and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence) is not None
+
+
+def _word(text: str) -> str | None:
+    """The answer as a vocabulary would hold it; None when it is too long to be a state."""
+    if len(text) > 120:
+        return None
+    return " ".join(_plain(text).lower().split()) or None
+
+
+def _plain(text: str) -> str:
+    text = text.replace("$", " ").replace("’", "'")
+    if "\\" in text:
+        text = _FONT.sub(r"\1", text).replace("\\ ", " ")
+    return _SHELL.sub("", text)

@@ -1,0 +1,280 @@
+"""The shape of an answer: lists, sets, tuples, intervals, matrices, taken apart at their outermost level.
+
+Nothing here compares values; `equality` does, part by part.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
+
+MOST_PARTS = 60
+"""An answer of more parts is compared as text only."""
+
+_OPEN, _CLOSE = "([{⟨", ")]}⟩"
+_SPACING = re.compile(r"(?<!\\)\\[,;:! ]|\\q?quad(?![A-Za-z])|~")
+_BLANKS = re.compile(r"[ \t\u00a0]+")
+_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
+_FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
+_WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
+_NAMED = (
+    ("\\langle", "⟨"),
+    ("\\rangle", "⟩"),
+    ("\\lbrace", "\\{"),
+    ("\\rbrace", "\\}"),
+    ("\\lbrack", "["),
+    ("\\rbrack", "]"),
+    ("\\varnothing", "∅"),
+    ("\\emptyset", "∅"),
+    ("\\mid", "|"),
+    ("\\cup", "∪"),
+    ("\\setminus", "∖"),
+    ("\\neq", "≠"),
+    ("\\ne", "≠"),
+)
+_MEMBER = re.compile(r"\\in(?![A-Za-z])")
+_MATRIX = re.compile(
+    r"\s*[\[(]?\s*\\begin\{(?:[pbB]?matrix|[pb]?smallmatrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{[^{}]*\}"
+    r"\s*[\])]?\s*(\^\s*\{?\s*(?:T|\\top|t)\s*\}?)?\s*",
+    re.DOTALL,
+)
+_WORD_SEPARATOR = re.compile(
+    r",?\s+(?:and|or|und|et|ou|oder)\s+|\s*(?:以及|或者|和|或|与)\s*|\\(?:lor|vee|land|wedge)(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])")
+_SCALED = re.compile(r"([^=]{1,60}?)\s*(?:\\cdot\s*)?([\[(]?\s*\\begin\{.*)", re.DOTALL)
+_TRANSPOSED = re.compile(r"(\(.*\)|\[.*\]|⟨.*⟩)\s*\^\s*\{?\s*(?:T|\\top|\\intercal|t)\s*\}?", re.DOTALL)
+_OUTWARD = re.compile(r"([\[\](])([^\[\]()]*,[^\[\]()]*)([\[\])])")
+_PLUS_MINUS = re.compile(r"\\pm(?![A-Za-z])\s?|±")
+_UNION = re.compile(r"\s*∪\s*|\s*\\bigcup\s*|\s+[Uu]\s+(?=[(\[])")
+_CONDITION = re.compile(r"[<>≤≥∈≠=]|\\[lg](?:e|t)q?(?![A-Za-z])|\\[lg]eqslant|\\equiv|\\text|[a-z]{3}")
+_BEGINS_A_SHAPE = re.compile(r"\\begin|[(\[⟨{]|\\\{|[^=,]{1,40}\\begin")
+_SAID = re.compile(r"([A-Za-z]{3,15})\s*(?::\s*|\s)(-?[\d\\].{0,60})")
+_REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
+_OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
+_ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
+
+
+class Shape(NamedTuple):
+    """An answer taken apart.
+
+    Attributes:
+        kind: What it is.
+        parts: Its members as written; a matrix's rows joined, ``width`` a row.
+        width: Columns of a matrix; 0 for the others.
+        closed: For an interval, whether its lower and upper ends belong to it.
+    """
+
+    kind: Kind
+    parts: tuple[str, ...]
+    width: int = 0
+    closed: tuple[bool, bool] = (False, False)
+
+
+@lru_cache(maxsize=512)
+def tidy(text: str) -> str:
+    """The text without math delimiters, ``\\left``, fonts and spacing macros, brackets as signs instead of names."""
+    text = text.strip().strip("$").strip()
+    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+        if text.startswith(opening) and text.endswith(closing):
+            text = text[2:-2].strip()
+    if "\\" in text:
+        if (wrapped := _WRAPPED.fullmatch(text)) and _braces_match(wrapped[1]):
+            text = wrapped[1].strip()
+        text = _SIZES.sub("", text)
+        text = _FONT.sub(r"\1", text)
+        text = _SPACING.sub(" ", text)
+        for name, sign in _NAMED:
+            text = text.replace(name, sign)
+        text = _MEMBER.sub("∈", text)
+    return _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
+
+
+def _braces_match(text: str) -> bool:
+    """Whether every brace closes within a text."""
+    depth = 0
+    for sign in text:
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def shape(text: str) -> Shape | None:
+    """Take a tidy answer apart; None when it is one value.
+
+    A name before an equals sign (``A = ...``, ``(x, y) = ...``) and "∈" before a finite set are left out.
+    """
+    if (named := names_and_value(text)) and _BEGINS_A_SHAPE.match(named[1]):
+        text = named[1]
+    if (member := _OF_A_SET.fullmatch(text)) is not None:
+        text = member[1]
+    if (matrix := _matrix(text)) is not None:
+        return matrix
+    if remainder := _REMAINDER.fullmatch(text):
+        return Shape("tuple", (remainder[1], remainder[2]))
+    if transposed := _TRANSPOSED.fullmatch(text):
+        text = transposed[1]
+    if (outward := _OUTWARD.fullmatch(text)) and (outward[1] == "]" or outward[3] == "["):
+        return _outward(outward)
+    if "∪" in text or "\\bigcup" in text or " U " in text:
+        members = [part for part in _UNION.split(text) if part.strip()]
+        if len(members) > 1 and len(members) <= MOST_PARTS:
+            return Shape("union", tuple(members))
+    inner = _enclosed(text)
+    if inner is not None:
+        return _bracketed(text, inner)
+    parts = split_list(text)
+    return Shape("list", tuple(parts)) if 1 < len(parts) <= MOST_PARTS else None
+
+
+def split_list(text: str) -> list[str]:
+    """The members of a list without brackets around it: ``1, 2 and 3``; one member when it is no list.
+
+    A comma of thousands separates nothing, nor does anything within brackets; ``\\pm`` makes two members.
+    """
+    if "," in text:
+        text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
+    if not any(sign in text for sign in ",;、\n") and "\\\\" not in text and not _WORD_SEPARATOR.search(text):
+        return _both_signs(text)
+    separated = _at_top(text)
+    parts = [piece.strip() for part in separated for piece in _both_signs(part.strip()) if piece.strip()]
+    return parts if len(parts) <= MOST_PARTS else [text]
+
+
+def names_and_value(text: str) -> tuple[str, str] | None:
+    """``x = 5`` and ``minimum: 5`` as name and value; None when there is no single name before a sign."""
+    head, sign, tail = text.partition("=")
+    if not sign and (said := _SAID.fullmatch(text)):
+        return said[1].lower(), said[2]
+    head = head.strip()
+    if not sign or not tail.strip() or "=" in tail or tail[0] in "<>" or head[-1:] in "<>!:≠":
+        return None
+    return (head, tail.strip()) if _NAME.fullmatch(head) else None
+
+
+_NAME = re.compile(
+    r"(?:\\?(?:angle|triangle|overline|vec|hat|bar|Delta|mathbf|widehat)\s*\{?\s*)?\\?[A-Za-z][A-Za-z]{0,11}'{0,2}\}?"
+    r"(?:_\{?[\w\\ ]{1,12}\}?)?(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
+    r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
+)
+
+
+def _outward(found: re.Match[str]) -> Shape:
+    """An interval with open ends as brackets turned outward: ``]1, 2[``."""
+    low, _, high = found[2].partition(",")
+    return Shape("interval", (low.strip(), high.strip()), closed=(found[1] == "[", found[3] == "]"))
+
+
+def _matrix(text: str) -> Shape | None:
+    if "\\begin" in text:
+        found = _MATRIX.fullmatch(text)
+        if found is None:
+            return _scaled(text)
+        if "\\begin" in found[1]:
+            return None
+        rows = [row for row in _ROW_END.split(found[1].strip()) if row.strip()]
+        return _grid([[cell.strip() for cell in row.split("&")] for row in rows], transposed=found[2] is not None)
+    inner = _enclosed(text)
+    if inner is None or text[0] not in "[(":
+        return None
+    rows = _at_top(inner, words=False)
+    inners = [_enclosed(row.strip()) for row in rows]
+    if text[0] == "[" and rows and all(row.strip()[:1] == "[" for row in rows) and None not in inners:
+        return _grid([[cell.strip() for cell in _at_top(row or "", words=False)] for row in inners])
+    return None
+
+
+def _scaled(text: str) -> Shape | None:
+    """A matrix with a factor before it: every cell times the factor."""
+    found = _SCALED.fullmatch(text)
+    matrix = _matrix(found[2]) if found and _MATRIX.fullmatch(found[2]) else None
+    if found is None or matrix is None:
+        return None
+    factor = "-1" if found[1].strip() == "-" else found[1].strip()
+    return matrix._replace(parts=tuple(f"({factor})({cell})" for cell in matrix.parts))
+
+
+def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:
+    if not rows or len({len(row) for row in rows}) != 1 or len(rows) * len(rows[0]) > MOST_PARTS:
+        return None
+    if transposed:
+        rows = [list(column) for column in zip(*rows, strict=True)]
+    cells = tuple(cell for row in rows for cell in row)
+    return Shape("matrix", cells, width=len(rows[0]))
+
+
+def _enclosed(text: str) -> str | None:
+    """What stands inside one pair of brackets around the whole text."""
+    if text.startswith("\\{") and text.endswith("\\}"):
+        inner = text[2:-2]
+    elif text[:1] in _OPEN and text[-1:] in _CLOSE and len(text) > 1 and not text.endswith("\\}"):
+        inner = text[1:-1]
+    else:
+        return None
+    return inner if _balanced(inner) else None
+
+
+def _bracketed(text: str, inner: str) -> Shape | None:
+    opening, closing = text[0], text[-1]
+    curly = opening in "\\{"
+    if curly and closing == "}":
+        for bar in ("|", ":"):
+            head, found, condition = inner.partition(bar)
+            if found and head.strip() and _CONDITION.search(condition):
+                return Shape("builder", (head.strip(), condition.strip()))
+        parts = [part.strip() for part in split_list(inner)] if inner.strip() else []
+        return Shape("set", tuple(parts)) if len(parts) <= MOST_PARTS else None
+    parts = [part.strip() for part in _at_top(inner, words=False)]
+    if len(parts) < 2 or len(parts) > MOST_PARTS:
+        return None
+    if (opening, closing) in (("(", "]"), ("[", ")")) and len(parts) == 2:
+        return Shape("interval", tuple(parts), closed=(opening == "[", closing == "]"))
+    if (opening, closing) == ("[", "]"):
+        return Shape("tuple", tuple(parts), closed=(True, True))
+    return Shape("tuple", tuple(parts)) if (opening, closing) in (("(", ")"), ("⟨", "⟩")) else None
+
+
+def _balanced(text: str) -> bool:
+    """Whether no bracket in a text closes one before it. Half-open intervals close one kind with the other."""
+    depth = 0
+    for sign in text:
+        if sign in _OPEN:
+            depth += 1
+        elif sign in _CLOSE:
+            depth -= 1
+            if depth < 0:
+                return False
+    return depth == 0
+
+
+def _at_top(text: str, words: bool = True) -> list[str]:
+    """Split at commas and semicolons outside all brackets; with ``words`` also at "and", "or", new lines."""
+    parts, depth, start, at = [], 0, 0, 0
+    while at < len(text):
+        sign = text[at]
+        if sign in _OPEN:
+            depth += 1
+        elif sign in _CLOSE:
+            depth = max(depth - 1, 0)
+        elif depth == 0 and (sign in ",;、" or (words and sign == "\n")):
+            parts.append(text[start:at])
+            start = at + 1
+        elif depth == 0 and words and sign in " ,\\以或和与" and (separator := _WORD_SEPARATOR.match(text, at)):
+            parts.append(text[start:at])
+            at = start = separator.end()
+            continue
+        at += 1
+    parts.append(text[start:])
+    return [part for part in parts if part.strip()]
+
+
+def _both_signs(text: str) -> list[str]:
+    """``a \\pm b`` as its two values; any other text alone."""
+    if ("\\pm" in text or "±" in text) and len(_PLUS_MINUS.findall(text)) == 1:
+        return [_PLUS_MINUS.sub("+", text).lstrip("+").strip(), _PLUS_MINUS.sub("-", text)]
+    return [text]

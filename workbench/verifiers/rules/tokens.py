@@ -1,0 +1,185 @@
+"""Cuts a short LaTeX or plain-text math string into tokens with one spelling each.
+
+A token is a string: a number (``12``, ``.5``), one letter, a Greek letter as a character, a sign, a macro with its
+backslash (``\\frac``, ``\\sin``), or a name of several letters behind a double quote (``"max``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.danger import MAX_CHARACTERS, MAX_DIGITS, TooComplex
+
+
+class NotUnderstood(Exception):
+    """The text isn't an expression this package reads."""
+
+
+_TRIGONOMETRIC = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"
+_INVERSE = "sin cos tan cot sec csc sinh cosh tanh"
+_OTHER = "ln log lg exp sqrt abs max min floor ceil"
+FUNCTIONS = {name: name for name in f"{_TRIGONOMETRIC} {_OTHER}".split()}
+"""Spelled name of a function (after a backslash or bare) -> its name here."""
+FUNCTIONS |= {prefix + name: "a" + name for name in _INVERSE.split() for prefix in ("arc", "ar", "a")}
+FUNCTIONS |= {"tg": "tan", "ctg": "cot", "cosec": "csc", "arctg": "atan"}
+
+_GREEK_NAMES = (
+    "alpha beta gamma delta zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega"
+    " epsilon varepsilon vartheta varphi varrho varsigma"
+    " Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega infty ell hbar"
+)
+_GREEK = "αβγδζηθικλμνξπρστυφχψωεεθφρςΓΔΘΛΞΠΣΥΦΨΩ∞ℓℏ"
+_SPELLINGS = {
+    "*": "\\cdot \\times \\ast × · ⋅ ∙ ∗ •",
+    "/": "\\div ÷ ∕ ⁄",
+    "-": "− – ‐ ‑",
+    "^": "**",
+    "\\frac": "\\dfrac \\tfrac \\cfrac",
+    "\\binom": "\\dbinom \\tbinom",
+    "\\sqrt": "√",
+    "|": "\\lvert \\rvert \\vert",
+    "°": "\\circ \\degree º",
+    "%": "\\%",
+    "'": "\\prime ′ ’",
+    "=": ":= == \\coloneqq",
+    "<": "\\lt",
+    ">": "\\gt",
+    "≤": "\\le \\leq \\leqslant <= ⩽",
+    "≥": "\\ge \\geq \\geqslant >= ⩾",
+    "≠": "\\ne \\neq !=",
+    "≈": "\\approx \\simeq ≃",
+    "±": "\\pm",
+    "∓": "\\mp",
+    "[": "\\lbrack",
+    "]": "\\rbrack",
+    "φ": "ϕ",
+    "ε": "ϵ",
+    "\\lfloor": "⌊",
+    "\\rfloor": "⌋",
+    "\\lceil": "⌈",
+    "\\rceil": "⌉",
+}
+_SAME = {spelling: sign for sign, spellings in _SPELLINGS.items() for spelling in spellings.split()}
+_SAME |= {"\\" + name: letter for name, letter in zip(_GREEK_NAMES.split(), _GREEK, strict=True)}
+_SAME |= {"\\" + spelled: "\\" + name for spelled, name in FUNCTIONS.items()}
+_SPACING = r"$ \left \right \middle \, \; \: \! \> \( \) \[ \] \quad \qquad \thinspace \displaystyle \textstyle \dstyle"
+_SIZES = r"\limits \nolimits \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr"
+_SAME |= dict.fromkeys(["\\ ", *_SPACING.split(), *_SIZES.split()], "")
+
+_LONG_RUN = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
+_TOKEN = re.compile(
+    r"""\s+
+    | (?P<number> [0-9]{1,3}(?:(?:,\\!|\{,\}|\\,|,)[0-9]{3})+(?![0-9])(?:\.[0-9]+)?
+                | (?:[0-9]*\.[0-9]+|1)[eE][-+]?[0-9]{1,3}(?![0-9A-Za-z]) | [0-9]+[eE]\+?[0-9]{1,3}(?![0-9A-Za-z])
+                | [0-9]+(?:\.[0-9]+)? | \.[0-9]+ )
+    | \\(?P<font> text(?:bf|it|rm|normal)? | math(?:rm|it|bf|sf|cal) | boldsymbol | mbox | operatorname\*? )
+      \s*\{(?P<content>[^{}]*)\}
+    | \\[dt]?frac\{(?:d|\\mathrm\{d\}|\\partial\ ?)\ ?(?P<of>[A-Za-z])\}
+                 \{(?:d|\\mathrm\{d\}|\\partial\ ?)\ ?(?P<by>[A-Za-z])\}
+    | (?P<operator> \\[dt]?frac\{(?:d|\\mathrm\{d\})(?:\^\{?[0-9]\}?[A-Za-z]?)?\} )
+    | (?<![A-Za-z])d(?P<plain_of>[A-Za-z])/d(?P<plain_by>[A-Za-z])(?![A-Za-z])
+    | (?P<sign> \\(?:[A-Za-z]+|.) | \*\* | <= | >= | == | != | := | [^A-Za-z0-9\s\\] )
+    | (?P<words> [A-Za-z]+(?:\ +[A-Za-z]+)* )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_RAISED = re.compile("[⁻⁺⁰¹²³⁴-⁹ⁿ]+")
+_LOWERED = re.compile("[₀-₉]+")
+_PLAIN = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ₀₁₂₃₄₅₆₇₈₉", "-+0123456789n0123456789")
+_SHORT_WORDS = (
+    "is or if of to no in it on and not mod yes odd any for all the but nor one two six ten gcd lcm det dim deg arg sup"
+    " inf lim sum int are was has can div cis iff"
+)
+_NO_PRODUCT = frozenset(_SHORT_WORDS.split())
+_NAMES = {"pi": "π", "const": '"const', "constant": '"const'}
+_UNIT_OF_ONE = frozenset({"rad", "radian", "radians"})
+_LONGEST_PRODUCT = 3
+_GLUED = re.compile("(arcsin|arccos|arctan|sinh?|cosh?|tanh?|cot|ln|log|lg|exp)([a-zA-Z])")
+
+
+def tokenize(text: str) -> list[str]:
+    """Cut the text into tokens.
+
+    Raises:
+        NotUnderstood: words, or characters no expression has.
+        TooComplex: the text is too long or holds a very long run of digits.
+    """
+    if len(text) > MAX_DIGITS:
+        if len(text) > MAX_CHARACTERS:
+            raise TooComplex(f"{len(text)} characters")
+        if _LONG_RUN.search(text):
+            raise TooComplex(f"more than {MAX_DIGITS} digits")
+    if not text.isascii():
+        text = _RAISED.sub(lambda raised: "^{" + raised[0].translate(_PLAIN) + "}", text)
+        text = _LOWERED.sub(lambda lowered: "_{" + lowered[0].translate(_PLAIN) + "}", text)
+    tokens: list[str] = []
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup
+        if kind == "sign":
+            if token := _SAME.get(found[0], found[0]):
+                tokens.append(token)
+        elif kind == "number":
+            tokens += _number(found[0], "(" in text or "[" in text)
+        elif kind == "words":
+            tokens += _words(found[0])
+        elif kind == "content":
+            tokens += _font(found["content"].strip())
+        elif kind == "by":
+            tokens.append(f'"d{found["of"]}/d{found["by"]}')
+        elif kind == "plain_by":
+            tokens.append(f'"d{found["plain_of"]}/d{found["plain_by"]}')
+        elif kind:
+            raise NotUnderstood(found[0])
+    if tokens and tokens[-1] == ".":
+        tokens.pop()
+    return tokens
+
+
+def _number(text: str, bracketed: bool) -> list[str]:
+    """A number without its thousands separators; inside brackets a bare comma separates members."""
+    if text.isdecimal():
+        return [text]
+    bare = re.sub(r"\{,\}|\\,|,\\!", "", text)
+    if bracketed and "," in bare:
+        return re.findall(r",|[0-9.]+", bare)
+    return [bare.replace(",", "")]
+
+
+def _words(text: str) -> list[str]:
+    """Letters as factors; a function's name as its macro."""
+    if len(text) == 1:
+        return [text]
+    tokens: list[str] = []
+    before = 0
+    for word in text.split():
+        factors = 0
+        if word in FUNCTIONS:
+            tokens.append("\\" + FUNCTIONS[word])
+        elif word in _UNIT_OF_ONE:
+            continue
+        elif word in _NAMES:
+            tokens.append(_NAMES[word])
+        elif glued := _GLUED.fullmatch(word):
+            tokens += ["\\" + FUNCTIONS[glued[1]], glued[2]]
+        else:
+            factors = len(word)
+            if factors > _LONGEST_PRODUCT or (before and before + factors > _LONGEST_PRODUCT):
+                raise NotUnderstood(text)
+            if word.lower() in _NO_PRODUCT:
+                raise NotUnderstood(word)
+            tokens += word
+        before = factors
+    return tokens
+
+
+def _font(content: str) -> list[str]:
+    """What stands in a font: a function, a letter, or a name of several letters."""
+    if not content or content in _UNIT_OF_ONE:
+        return []
+    if len(content) == 1:
+        return [content]
+    if content in FUNCTIONS:
+        return ["\\" + FUNCTIONS[content]]
+    if not (content.isascii() and content.isalpha()) or content.lower() in _NO_PRODUCT:
+        raise NotUnderstood(content)
+    return ['"' + content]

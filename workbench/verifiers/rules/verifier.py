@@ -1,0 +1,94 @@
+"""The verifier ``rules``: question, reference and completion in, verdict with its evidence out."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import ClassVar
+
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Isolation, Pending
+from workbench.verifiers.rules.answers import Answers, answers
+from workbench.verifiers.rules.decision import Decision, decide
+from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
+from workbench.verifiers.rules.question import Question
+
+RULE_VERSION = "1"
+"""Goes up with every change that may change a verdict."""
+
+_SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}
+_OUTCOMES = {True: Outcome.CORRECT, False: Outcome.INCORRECT, None: Outcome.ABSTAIN}
+
+
+class Rules:
+    """Decides most items without sympy, in well under a millisecond; leaves the rest to a worker process."""
+
+    description: ClassVar[str] = "Type-aware rules: numbers, units, expressions, choices, states, lists, strings"
+    options: ClassVar[dict[str, str]] = {}
+    preload: tuple[str, ...] = ()
+    name: str = "rules"
+    isolation: Isolation = "staged"
+
+    def __init__(self) -> None:
+        # Without sympy the rules still decide what they can read.
+        self.version = RULE_VERSION
+        if all(find_spec(package) for package in _SYMBOLIC):
+            self.preload = ("workbench.verifiers.rules.symbolic",)
+            self.version += "".join(f"+{package}{version(name)}" for package, name in _SYMBOLIC.items())
+
+    def config(self) -> dict[str, object]:
+        """It has no options."""
+        return {}
+
+    def quick(self, item: VerifierInput) -> Verdict | Pending:
+        """The verdict, or what is left for a worker: never slow, whatever the texts are."""
+        found = answers(item.question, item.reference, item.completion, item.subtype)
+        try:
+            return _verdict(found, _decide(item, found, _needs_worker))
+        except Unread:
+            return Pending(key=_key(item, found), verdict=_verdict(found, Decision(None, "too_complex")))
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """The verdict, with sympy's help where the rules can't read an answer. Only for worker processes."""
+        found = answers(item.question, item.reference, item.completion, item.subtype)
+        return _verdict(found, _decide(item, found, self._symbolic()))
+
+    def _symbolic(self) -> Symbolic:
+        if not self.preload:
+            return undecided
+        from workbench.verifiers.rules.symbolic import same_symbolic
+
+        return same_symbolic
+
+
+def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
+    return decide(found, item.completion, Question(item.question, item.subtype), symbolic)
+
+
+def _needs_worker(reference: str, candidate: str) -> bool | None:
+    raise Unread
+
+
+def _verdict(found: Answers, decision: Decision) -> Verdict:
+    reference, candidate = found.reference, found.candidate
+    return Verdict(
+        outcome=_OUTCOMES[decision.equal],
+        reason=decision.reason,
+        rule=decision.rule,
+        reference_final=reference.text if reference.found else None,
+        reference_span=(reference.start, reference.end) if reference.found else None,
+        candidate_final=candidate.text if candidate.found else None,
+        candidate_span=(candidate.start, candidate.end) if candidate.found else None,
+    )
+
+
+def _key(item: VerifierInput, found: Answers) -> bytes:
+    """What a worker's verdict depends on: the final answers, the type, the question with its options and wording.
+
+    Where a reference has several parts, also the completion: some may stand outside its last box.
+    """
+    texts = [*found.parts, found.candidate.text, item.subtype or "", item.question]
+    if len(found.parts) > 1:
+        texts.append(item.completion)
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,173 @@
+"""Numbers written in English words: "twenty-one", "one hundred and five", "two thirds"."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+}
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate(
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], start=2
+    )
+}
+SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+"""The words that multiply what stands before them."""
+_ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
+        start=1,
+    )
+}
+PARTS = {"half": 2, "halves": 2, "quarter": 4, "quarters": 4}
+PARTS |= {word + plural: value for word, value in _ORDINALS.items() if 3 <= value <= 12 for plural in ("", "s")}
+PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
+"""The words that divide what stands before them."""
+_STARTS = {*_SMALL, *_TENS, *PARTS, *_ORDINALS, "a", "an", "minus", "negative"}
+_SIGNS = ("minus", "negative")
+_WORD = re.compile(r"[ -]?([A-Za-z]+)")
+_MAX_WORDS = 20
+
+
+def leading_number(text: str) -> tuple[Fraction, str] | None:
+    """The number a text begins with, in words, and the text after it; None when it begins with no number word.
+
+    "twenty-one apples" gives 21 and "apples". A lone ordinal ("third") is its place (3), after a cardinal it is a part
+    ("one third" is 1/3, "twenty-third" is 23).
+    """
+    words = _words(text)
+    if not words or words[0][0] not in _STARTS:
+        return None
+    negative = words[0][0] in _SIGNS
+    at = 1 if negative else 0
+    names = [word for word, _ in words]
+    value, used = _value(names, at)
+    if used == at:
+        return None
+    end = words[used - 1][1]
+    if text[end : end + 1] == "-" or names[used : used + 1] == ["point"]:
+        return None
+    return (-value if negative else value), text[end:].lstrip()
+
+
+def _words(text: str) -> list[tuple[str, int]]:
+    """The words a text begins with, in lower case, each with the offset where it ends."""
+    words: list[tuple[str, int]] = []
+    at = 0
+    while len(words) < _MAX_WORDS and (word := _WORD.match(text, at)):
+        words.append((word[1].lower(), word.end()))
+        at = word.end()
+    return words
+
+
+def _value(words: list[str], at: int) -> tuple[Fraction, int]:
+    """The value of the number words from ``at`` on, and the index of the first word that is not part of it."""
+    if (first := words[at : at + 1]) and first[0] in _ORDINALS and first[0] != "second":
+        return Fraction(_ORDINALS[first[0]]), at + 1
+    if words[at:] == ["second"]:
+        return Fraction(2), at + 1
+    if first in (["half"], ["quarter"]):
+        return Fraction(1, PARTS[first[0]]), at + 1
+    whole, used = _cardinal(words, at)
+    if used == at:
+        return Fraction(0), at
+    following = words[used] if used < len(words) else ""
+    if whole % 10 == 0 and 20 <= whole < 100 and 1 <= _ORDINALS.get(following, 0) <= 9:
+        return Fraction(whole + _ORDINALS[following]), used + 1
+    if following in PARTS:
+        return Fraction(whole, PARTS[following]), used + 1
+    if following == "and":
+        part, end = _part(words, used + 1)
+        if end:
+            return whole + part, end
+    return (Fraction(whole), used) if words[at] not in ("a", "an") or used > at + 1 else (Fraction(0), at)
+
+
+def _part(words: list[str], at: int) -> tuple[Fraction, int]:
+    """A fraction below one after "and" ("a half", "two thirds") and where it ends; 0 when there is none."""
+    above, used = _cardinal(words, at)
+    below = PARTS.get(words[used], 0) if used < len(words) else 0
+    return (Fraction(above, below), used + 1) if used > at and 0 < above < below else (Fraction(0), 0)
+
+
+def _cardinal(words: list[str], at: int) -> tuple[int, int]:
+    """The whole number from ``at`` on ("one hundred and five"; "a" is one) and where it ends."""
+    total = group = 0
+    last = 10**15
+    used = at
+    room = 100  # what may still be added to the group: "twenty" leaves room below ten
+    for index in range(at, len(words)):
+        word = words[index]
+        if word in _TENS and room == 100:
+            group, room = group + _TENS[word], 10
+        elif word in _SMALL and _SMALL[word] < max(room, 1) and (_SMALL[word] or index == at):
+            group, room = group + _SMALL[word], 0
+        elif word in ("a", "an") and index == at:
+            group, room = 1, 0
+        elif word == "hundred" and 0 < group < 100 and used > at:
+            group, room = group * 100, 100
+        elif word in SCALES and word != "hundred" and group and SCALES[word] < last:
+            total, last = total + group * SCALES[word], SCALES[word]
+            group, room = 0, 100
+        elif word == "and" and used == index and index > at and room == 100 and _goes_on(words, index + 1):
+            continue
+        else:
+            break
+        used = index + 1
+    return total + group, used
+
+
+def _goes_on(words: list[str], at: int) -> bool:
+    """Whether a number word that is no part ("and a half", "and two thirds") follows "and"."""
+    if at >= len(words) or not (words[at] in _TENS or words[at] in _SMALL):
+        return False
+    return at + 1 >= len(words) or words[at + 1] not in PARTS

@@ -1,0 +1,72 @@
+"""CodeBLEU (Ren et al. 2020): BLEU, weighted BLEU, syntax and data flow, as the package codebleu computes it."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import ClassVar
+
+from workbench.errors import VerifierError
+from workbench.verifiers.similarity.verifier import HINT, Similarity, TooLongError, installed
+
+LANGUAGES = ("c", "c_sharp", "cpp", "go", "java", "javascript", "php", "python", "ruby", "rust")
+"""The languages codebleu knows; each needs its grammar, ``tree-sitter-java`` and so on."""
+
+MAX_CHARACTERS = 60_000
+"""Of each side; 50 kB of Python take about half a second."""
+
+_FITTING = ("0.21.", "0.22.")
+_BASE = installed("codebleu", "tree-sitter", hint=f"{HINT} (Python 3.11 or 3.12)")
+
+
+class CodeBleu(Similarity):
+    """CodeBLEU with equal weights, by default of the whole texts.
+
+    Two habits of the package show in its scores: a reference without data flow, and one of which no flow matches,
+    both count as full data flow, so that programs with nothing in common score 0.25; and where several variables
+    feed one, the score can differ slightly from one process to the next.
+    """
+
+    description: ClassVar[str] = "Similarity: CodeBLEU (codebleu) reaches a threshold"
+    options: ClassVar[dict[str, str]] = {
+        **Similarity.options,
+        "of": "final: compare final answers; whole: compare whole texts (default)",
+        "lang": f"the programming language (default python): {', '.join(LANGUAGES)}",
+    }
+    preload: ClassVar[tuple[str, ...]] = ("codebleu",)
+    name: str = "codebleu"
+
+    def __init__(self, threshold: str = "0.5", of: str = "whole", lang: str = "python") -> None:
+        super().__init__(threshold, of)
+        if lang not in LANGUAGES:
+            raise ValueError(f"lang is one of {', '.join(LANGUAGES)}, not {lang!r}")
+        self._lang = lang
+        self.version = f"{_BASE}+{_grammar(lang)}+1"
+
+    def config(self) -> dict[str, object]:
+        """The threshold, what is compared, and the language."""
+        return {**super().config(), "lang": self._lang}
+
+    def score(self, reference: str, candidate: str) -> float:
+        """CodeBLEU of two programs."""
+        from codebleu import calc_codebleu
+
+        if max(len(reference), len(candidate)) > MAX_CHARACTERS:
+            raise TooLongError("the texts are too long for CodeBLEU")
+        return float(calc_codebleu([reference], [candidate], self._lang)["codebleu"])
+
+
+def _grammar(lang: str) -> str:
+    """The language's grammar and its version.
+
+    Raises:
+        VerifierError: It isn't installed, or is of a version that codebleu's tree-sitter can't load.
+    """
+    package = f"tree-sitter-{lang.replace('_', '-')}"
+    hint = f"Run: pip install '{package}>=0.21,<0.23'"
+    try:
+        found = version(package)
+    except PackageNotFoundError as error:
+        raise VerifierError(f"The package {package} isn't installed.", hint) from error
+    if not found.startswith(_FITTING):
+        raise VerifierError(f"{package} {found} is too new for codebleu.", hint)
+    return f"{package}{found}"

@@ -1,0 +1,131 @@
+"""What all similarity verifiers share: options, which texts are compared, and the verdict a score makes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from importlib.metadata import PackageNotFoundError, version
+from typing import ClassVar, NamedTuple
+
+from workbench.errors import VerifierError
+from workbench.final_answer import completion_answer, reference_answer
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Isolation
+
+HINT = "Run: pip install 'verifier-workbench[similarity]'"
+
+Span = tuple[int, int] | None
+
+
+class TooLongError(Exception):
+    """A metric would take too long for these two texts."""
+
+
+def installed(*packages: str, hint: str = HINT) -> str:
+    """The versions of packages, as a verifier's version: ``sacrebleu2.6.0``, joined by ``+``.
+
+    Only their metadata is read.
+
+    Raises:
+        VerifierError: One isn't installed.
+    """
+    try:
+        return "+".join(f"{package}{version(package)}" for package in packages)
+    except PackageNotFoundError as error:
+        raise VerifierError(f"The package {error.name} isn't installed.", hint) from error
+
+
+class Similarity(ABC):
+    """Correct when a metric's score of the completion against the reference reaches a threshold.
+
+    Args:
+        threshold: The least score of a correct completion, 0 to 1, as text.
+        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored.
+    """
+
+    description: ClassVar[str]
+    options: ClassVar[dict[str, str]] = {
+        "threshold": "least score of a correct completion, 0 to 1 (default 0.5)",
+        "of": "final: compare final answers (default); whole: compare whole texts",
+    }
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str
+    version: str
+    isolation: Isolation = "process"
+
+    def __init__(self, threshold: str = "0.5", of: str = "final") -> None:
+        self._threshold = _share(threshold)
+        if of not in ("final", "whole"):
+            raise ValueError(f"of is final or whole, not {of!r}")
+        self._of = of
+
+    def config(self) -> dict[str, object]:
+        """The threshold and what is compared."""
+        return {"threshold": self._threshold, "of": self._of}
+
+    @abstractmethod
+    def score(self, reference: str, candidate: str) -> float:
+        """The metric for two texts with something in them, 0 to 1.
+
+        Raises:
+            TooLongError: It would take too long.
+        """
+
+    def verify(self, item: VerifierInput) -> Verdict:
+        """Score the texts; abstain where a side has none or both are too long for the metric."""
+        sides = self._sides(item)
+        if not sides.reference.strip():
+            return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
+        if not sides.candidate.strip():
+            return sides.verdict(Outcome.ABSTAIN, "no_answer_found")
+        try:
+            score = self.score(sides.reference, sides.candidate)
+        except TooLongError as error:
+            return sides.verdict(Outcome.ABSTAIN, "too_complex", detail=str(error))
+        # Sums of floats end a little above 1 for equal texts.
+        score = min(max(score, 0.0), 1.0)
+        outcome = Outcome.CORRECT if score >= self._threshold else Outcome.INCORRECT
+        return sides.verdict(outcome, "similarity", score=score)
+
+    def _sides(self, item: VerifierInput) -> _Sides:
+        if self._of == "whole":
+            return _Sides(item.reference, item.completion)
+        reference = reference_answer(item.reference, item.subtype)
+        candidate = completion_answer(item.completion)
+        return _Sides(
+            reference.text,
+            candidate.text,
+            (reference.start, reference.end),
+            (candidate.start, candidate.end) if candidate.found else None,
+        )
+
+
+class _Sides(NamedTuple):
+    """The two texts compared; where they are final answers, their offsets."""
+
+    reference: str
+    candidate: str
+    reference_span: Span = None
+    candidate_span: Span = None
+
+    def verdict(self, outcome: Outcome, reason: str, score: float | None = None, detail: str | None = None) -> Verdict:
+        """A verdict that shows the final answers, if these are final answers."""
+        return Verdict(
+            outcome=outcome,
+            score=score,
+            reason=reason,
+            reference_final=self.reference if self.reference_span else None,
+            candidate_final=self.candidate if self.candidate_span else None,
+            reference_span=self.reference_span,
+            candidate_span=self.candidate_span,
+            detail=detail,
+        )
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ValueError(f"threshold is a number from 0 to 1, not {text!r}")
+    return value

@@ -44,7 +44,7 @@ def judged_project(folder: Path) -> Project:
     gold = {number + 1: number % 2 == 0 for number in range(16)}
     right = {item: Outcome.CORRECT if value else Outcome.INCORRECT for item, value in gold.items()}
     bad = right | {1: Outcome.INCORRECT, 2: Outcome.CORRECT, 5: Outcome.ABSTAIN}
-    add_run(project, "good", right)
+    add_run(project, "good", right, reasons=("number", "letter"))
     add_run(project, "bad", bad)
     add_run(project, "unsure", {item: Outcome.ERROR if item % 3 else Outcome.ABSTAIN for item in gold})
     return project
@@ -153,12 +153,13 @@ async def test_from_a_type_to_subtypes_to_items_to_the_item(tmp_path: Path) -> N
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-@pytest.mark.parametrize("by", ["type", "subtype", "domain", "source", "model", "dataset"])
+@pytest.mark.parametrize("by", ["type", "subtype", "domain", "source", "model", "dataset", "reason"])
 async def test_every_cell_lists_the_items_its_figures_count(tmp_path: Path, by: str) -> None:
     project = judged_project(tmp_path)
     for row in accuracy(project, by=by, protocol="strict").rows:
-        conditions = () if row.group is None else (Condition(by, "=", row.group),)
-        items = judged_items(project, row.verifier, conditions)
+        reason = row.group if by == "reason" else None
+        conditions = () if row.group is None or reason else (Condition(by, "=", row.group),)
+        items = judged_items(project, row.verifier, conditions, reason=reason)
         assert len(items) == row.n
         assert items.right == row.tp + row.tn
         assert items.wrong + items.undecided == row.fp + row.fn
@@ -166,17 +167,65 @@ async def test_every_cell_lists_the_items_its_figures_count(tmp_path: Path, by: 
         assert len(items.rows(items.ids())) == row.n
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_from_a_reason_to_its_items_to_the_evidence(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = judged_project(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "y", *["b"] * 6)
+        assert screen_of(app).report == accuracy(project, by="reason")
+        shown = cells(app)
+        assert shown["good", "number"] == shown["good", "letter"] == "100.0 (8)"
+        assert shown["good", "rule"] == "–"
+        place = [title for verifier, title in shown if verifier == "good"].index("rule")
+        await to_cell(pilot, "good", place)
+        assert "No items with gold" in text_of(app, "#accuracy-cell")
+        await press(pilot, "enter")
+        assert type(app.screen).__name__ == "AccuracyScreen"
+        await press(pilot, "down", "up")
+        place = [title for verifier, title in shown if verifier == "good"].index("letter")
+        await to_cell(pilot, "good", place)
+        await press(pilot, "enter")
+        assert "8 items: ✗ 0 wrong · ? 0 undecided · ✓ 8 right" in text_of(app, "#accuracy-items-counts")
+        assert app.screen.query_one(VirtualTable).visible_ids == [2, 4, 6, 8, 10, 12, 14, 16]
+        await press(pilot, "enter")
+        assert type(app.screen).__name__ == "ItemScreen"
+        await press(pilot, "escape", "escape")
+        assert screen_of(app).chosen == ("good", "letter")
+        assert not notices(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_auroc_stands_where_a_verifier_has_scores(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = judged_project(tmp_path)
+    add_run(project, "scored", dict.fromkeys(range(1, 17), Outcome.CORRECT))
+    with project.database.write() as connection:
+        connection.execute(
+            "UPDATE verdicts SET score = completion_id % 2 WHERE run_id = (SELECT max(id) FROM runs) "
+            "AND completion_id > 2"
+        )
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "scored", 0)
+        detail = app.screen.query_one(VirtualTable)
+        assert "AUROC" in detail.render_line(0).text
+        row = next(row for row in accuracy(project).rows if row.verifier == "scored")
+        assert row.auroc == 1
+        assert "1.000" in detail.render_line(1).text
+        await to_cell(pilot, "good", 0)
+        assert "AUROC" not in detail.render_line(0).text
+
+
 async def test_switches_go_round(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, "y")
         seen = []
-        for _ in range(6):
+        for _ in range(7):
             await press(pilot, "b")
             report = screen_of(app).report
             assert report is not None
             seen.append(report.by)
-        assert seen == ["subtype", "domain", "source", "model", "dataset", "type"]
+        assert seen == ["subtype", "domain", "source", "model", "dataset", "reason", "type"]
         await press(pilot, "g")
         assert screen_of(app).report == accuracy(project, by="type", gold="people")
         assert "gold people" in text_of(app, "#accuracy-caption")

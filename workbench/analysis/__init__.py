@@ -1,1 +1,1 @@
-"""Pure functions on arrays: accuracy, intervals."""
+"""Pure functions on arrays: accuracy, intervals, comparisons."""

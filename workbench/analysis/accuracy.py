@@ -8,10 +8,11 @@ import numpy as np
 from msgspec import Struct, structs
 
 from workbench.analysis import metrics
-from workbench.analysis.arrays import IntArray
+from workbench.analysis.arrays import FloatArray, IntArray
+from workbench.analysis.auroc import auroc
 from workbench.analysis.confusion import confusion, coverage, grade, tally
 from workbench.analysis.intervals import clustering, wilson
-from workbench.model.report import AccuracyRow
+from workbench.model.report import NO_REASON, AccuracyRow
 from workbench.model.taxonomy import UNTYPED
 from workbench.model.verdict import Outcome, Protocol3
 
@@ -30,6 +31,7 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
         question: The item's question, at least 0; questions are the clusters of the intervals (int64).
         group: Positions in ``names`` (int32), or None for all items only.
         names: The groups' names.
+        score: The verifier's score, NaN where it gave none (float64); None for a verifier without scores.
     """
 
     outcome: IntArray
@@ -37,6 +39,7 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
     question: IntArray
     group: IntArray | None = None
     names: tuple[str, ...] = ()
+    score: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if len(self.question) != len(self.outcome):
@@ -71,16 +74,16 @@ def baseline_columns(columns: AccuracyColumns) -> dict[str, AccuracyColumns]:
     """
     constants = {ALWAYS_INCORRECT: Outcome.INCORRECT, ALWAYS_CORRECT: Outcome.CORRECT}
     return {
-        name: structs.replace(columns, outcome=np.full(len(columns.gold), outcome, dtype=np.int8))
+        name: structs.replace(columns, outcome=np.full(len(columns.gold), outcome, dtype=np.int8), score=None)
         for name, outcome in constants.items()
     }
 
 
 def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
-    """Sort key of groups: numbers in names by their value (A2 before A10), "untyped" last."""
+    """Sort key of groups: numbers in names by their value (A2 before A10), "untyped" and "none" last."""
     parts = enumerate(_NUMBER.split(name))
     natural = [(int(part), "") if place % 2 else (0, part.casefold()) for place, part in parts]
-    return name == UNTYPED, natural, name
+    return name in (UNTYPED, NO_REASON), natural, name
 
 
 def _rows(
@@ -93,12 +96,19 @@ def _rows(
     tallies = tally(columns.outcome, columns.gold, group, len(names))
     counted, right = grade(columns.outcome, columns.gold, protocol)
     clusters, deff = clustering(right[counted], columns.question[counted], group[counted], len(names))
-    measures = zip(names, tallies, clusters.tolist(), deff.tolist(), strict=True)
-    return [_row(verifier, name, cells, questions, effect, protocol) for name, cells, questions, effect in measures]
+    areas = auroc(columns.score, columns.gold, group, len(names))
+    measures = zip(names, tallies, clusters.tolist(), deff.tolist(), areas, strict=True)
+    return [_row(verifier, protocol, *measured) for measured in measures]
 
 
 def _row(
-    verifier: str, group: str | None, cells: IntArray, questions: int, deff: float, protocol: Protocol3
+    verifier: str,
+    protocol: Protocol3,
+    group: str | None,
+    cells: IntArray,
+    questions: int,
+    deff: float,
+    area: float | None,
 ) -> AccuracyRow:
     counts = confusion(cells, protocol)
     right = counts.tp + counts.tn
@@ -121,4 +131,5 @@ def _row(
         abstain=int(cells[:, Outcome.ABSTAIN].sum()),
         error=int(cells[:, Outcome.ERROR].sum()),
         deff=deff,
+        auroc=area,
     )

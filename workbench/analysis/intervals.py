@@ -64,9 +64,9 @@ def clustering(correct: BoolArray, cluster: IntArray, group: IntArray, groups: i
         group: Each item's group, from 0 to ``groups - 1``.
         groups: The number of groups.
     """
-    labels, _ = _compact(cluster)
+    labels, _ = compact(cluster)
     width = int(labels.max(initial=0)) + 1
-    pair, pairs = _compact(group.astype(np.int64) * width + labels)
+    pair, pairs = compact(group.astype(np.int64) * width + labels)
     group_of_pair = pairs // width
     sizes = np.bincount(pair, minlength=len(pairs))
     right = np.bincount(pair, weights=correct, minlength=len(pairs))
@@ -101,7 +101,7 @@ def clustered_wilson(correct: BoolArray, cluster: IntArray) -> ClusteredInterval
     return ClusteredInterval(p, *wilson(p * n / deff, n / deff), deff)
 
 
-def _compact(values: IntArray) -> tuple[IntArray, IntArray]:
+def compact(values: IntArray) -> tuple[IntArray, IntArray]:
     """Codes fit for ``np.bincount``, and the value each code stands for.
 
     Small values stand for themselves, which saves sorting them; some codes may then be unused.

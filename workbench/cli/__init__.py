@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "runs": ("runs", "List, show, pause, cancel and resume runs."),
     "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
     "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
+    "compare": ("compare", "Compare two verifiers on the items both have judged."),
     "backup": ("backup", "Write a checked copy of the database."),
     "doctor": ("doctor", "Check a database and this machine."),
 }

@@ -8,9 +8,11 @@ import click
 
 from workbench.cli.common import (
     database_argument,
+    gold_option,
     json_option,
     print_json,
     project_at,
+    protocol_option,
     selection_of,
     where_option,
     whole_number,
@@ -22,23 +24,11 @@ from workbench.cli.common import (
 @click.option("--verifier", "verifiers", multiple=True, metavar="NAME", help="Only these (repeatable).")
 @click.option(
     "--by",
-    type=click.Choice(["type", "subtype", "domain", "source", "model", "dataset"]),
-    help="Break down by this; the row over all items is always there.",
+    type=click.Choice(["type", "subtype", "domain", "source", "model", "dataset", "reason"]),
+    help="Break down by this (reason: the verifier's own); the row over all items is always there.",
 )
-@click.option(
-    "--protocol",
-    type=click.Choice(["forced", "strict", "decided"]),
-    default="forced",
-    show_default=True,
-    help='Undecided rows count as "incorrect", as wrong, or not at all.',
-)
-@click.option(
-    "--gold",
-    type=click.Choice(["final", "people", "imported"]),
-    default="final",
-    show_default=True,
-    help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
-)
+@protocol_option
+@gold_option
 @click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
 @where_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")

@@ -27,6 +27,21 @@ where_option = click.option(
     "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
 )
 
+protocol_option = click.option(
+    "--protocol",
+    type=click.Choice(["forced", "strict", "decided"]),
+    default="forced",
+    show_default=True,
+    help='Undecided rows count as "incorrect", as wrong, or not at all.',
+)
+gold_option = click.option(
+    "--gold",
+    type=click.Choice(["final", "people", "imported"]),
+    default="final",
+    show_default=True,
+    help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
+)
+
 project_at = opened_project
 """The project for one command."""
 

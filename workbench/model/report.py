@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
-from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.model.verdict import GoldChoice, OutcomeWord, Protocol3
+
+NO_REASON = "none"
+"""The group of verdicts that came without a reason."""
 
 
 class AccuracyRow(Struct, frozen=True, kw_only=True):
@@ -12,7 +17,8 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         verifier: The verifier's name.
-        group: A type or subtype code or a name; ``"untyped"`` where there is none; None for all items.
+        group: A type or subtype code, a name or a verdict's reason; ``"untyped"`` where there is no type, ``"none"``
+            where there is no reason; None for all items.
         n: Rows counted under the protocol.
         questions: Questions those rows belong to; the interval's clusters.
         accuracy: Share of counted rows that are right; None without rows.
@@ -29,6 +35,8 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         abstain: Rows the verifier abstained on, whatever the protocol makes of them.
         error: Rows the verifier failed on, whatever the protocol makes of them.
         deff: The design effect behind ``ci``, at least 1.
+        auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, whatever the
+            protocol; None without scores or when gold lacks a class.
     """
 
     verifier: str
@@ -49,6 +57,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     abstain: int
     error: int
     deff: float
+    auroc: float | None
 
 
 class AccuracyReport(Struct, frozen=True, kw_only=True):
@@ -67,3 +76,81 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     by: str | None
     rows: list[AccuracyRow]
+
+
+class PairedFigures(Struct, frozen=True, kw_only=True):
+    """Two verifiers, A and B, on the same items.
+
+    Attributes:
+        n: Items with gold that count for both under the protocol.
+        both_right: Items both judge rightly.
+        only_a: Items only A judges rightly.
+        only_b: Items only B judges rightly.
+        both_wrong: Items both judge wrongly.
+        mcnemar_p: McNemar's exact two-sided p-value; it takes items as independent.
+        difference: Accuracy of A minus accuracy of B.
+        ci: The difference's 95 % interval, clustered by question.
+        questions: Questions the items belong to; the interval's clusters.
+        deff: The design effect behind ``ci``, at least 1.
+        permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
+        detectable: The true difference such data would show in four of five cases; None where A and B never differ.
+    """
+
+    n: int
+    both_right: int
+    only_a: int
+    only_b: int
+    both_wrong: int
+    mcnemar_p: float
+    difference: float
+    ci: tuple[float, float]
+    questions: int
+    deff: float
+    permutation_p: float
+    detectable: float | None
+
+
+class Example(Struct, frozen=True, kw_only=True):
+    """An item two verifiers judge differently.
+
+    Attributes:
+        a: A's verdict.
+        b: B's verdict.
+    """
+
+    dataset: str
+    question_id: str
+    completion_id: str
+    gold: OutcomeWord
+    a: OutcomeWord
+    b: OutcomeWord
+
+
+class CompareReport(PairedFigures, frozen=True, kw_only=True):
+    """A paired comparison, with everything a reader needs to repeat it.
+
+    Attributes:
+        a: The first verifier.
+        b: The second verifier.
+        run_a: The run of A; None for a baseline that needs none.
+        run_b: The run of B; None for a baseline that needs none.
+        accuracy_a: A's accuracy on these items.
+        accuracy_b: B's accuracy on these items.
+        unpaired: Items with gold that count for one of the two only, and are left out.
+        protocol: How undecided rows count.
+        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
+        gold_choice: Which gold was asked for.
+        examples: Items of ``only_a`` and ``only_b`` in the order of import, as many as were asked for.
+    """
+
+    a: str
+    b: str
+    run_a: int | None
+    run_b: int | None
+    accuracy_a: float
+    accuracy_b: float
+    unpaired: int
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    examples: dict[Literal["only_a", "only_b"], list[Example]]

@@ -12,7 +12,7 @@ import msgspec
 
 from workbench.model.files import VerifyBenchRow
 from workbench.model.label import LabelLine
-from workbench.model.report import AccuracyReport
+from workbench.model.report import AccuracyReport, CompareReport
 from workbench.model.run import RunInfo, VerdictLine
 from workbench.model.status import Status
 
@@ -21,6 +21,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "label-line": (LabelLine, "One line of a label file."),
     "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
     "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
+    "compare": (CompareReport, "`workbench compare --json`."),
     "status": (Status, "`workbench status --json`."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }

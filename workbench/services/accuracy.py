@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from workbench.errors import UsageError
-from workbench.model.report import AccuracyReport
+from workbench.model.report import NO_REASON, AccuracyReport
 from workbench.model.selection import Selection
-from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.project import Project
 from workbench.store import browsing, figures
 from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from workbench.analysis.accuracy import AccuracyColumns
+    from workbench.analysis.arrays import IntArray
 
 BASELINE = "always-incorrect"
 """The row that stands in every table: what a verifier that accepts nothing would score."""
@@ -39,20 +44,20 @@ def accuracy(
     Raises:
         UsageError: An unknown verifier, run or group.
     """
-    from workbench.analysis.accuracy import accuracy_rows, baseline_columns
+    from workbench.analysis.accuracy import accuracy_rows
 
     if by is not None and by not in figures.GROUPS:
         raise UsageError(f"Accuracy can't be broken down by {by!r}.", f"Use one of: {', '.join(figures.GROUPS)}.")
     chosen = _runs(project, verifiers, run)
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
-    columns = figures.gold_columns(reader, wanted, by, gold)
-    rows = []
-    for number, name in chosen.items():
-        rows += accuracy_rows(name, _columns(columns, *figures.outcomes(reader, number), by), protocol)
+    columns = figures.gold_columns(reader, wanted, None if by == "reason" else by, gold)
+    judges: list[tuple[int | None, str]] = list(chosen.items())
     if BASELINE not in chosen.values():
-        everything = _columns(columns, columns.item, columns.gold, by)
-        rows += accuracy_rows(BASELINE, baseline_columns(everything)[BASELINE], protocol)
+        judges.append((None, BASELINE))
+    rows = []
+    for number, name in judges:
+        rows += accuracy_rows(name, _columns(project, columns, number, by), protocol)
     return AccuracyReport(
         protocol=protocol, gold=figures.gold_counts(reader, wanted), gold_choice=gold, by=by, rows=rows
     )
@@ -76,23 +81,67 @@ def _runs(project: Project, verifiers: tuple[str, ...], run: int | None) -> dict
     return {number: name for number, name in complete.items() if not verifiers or name in verifiers}
 
 
-def _columns(gold: figures.GoldColumns, items: object, outcomes: object, by: str | None) -> AccuracyColumns:
-    """Verdicts aligned with the gold columns (-1 where an item has no verdict)."""
+def complete_run(project: Project, verifier: str) -> int | None:
+    """The newest run of a verifier that has been complete; None for the baseline, which needs none.
+
+    Raises:
+        UsageError: The verifier has no complete run.
+    """
+    (number,) = _runs(project, (verifier,), None) or (None,)
+    return number
+
+
+def outcome_column(project: Project, gold: figures.GoldColumns, run: int | None) -> IntArray:
+    """A run's outcomes in the order of the gold columns, -1 where it has none; the baseline's for no run."""
+    import numpy as np
+
+    from workbench.analysis.arrays import align
+
+    items = np.asarray(gold.item, dtype=np.int64)
+    if run is None:
+        return np.full(len(items), Outcome.INCORRECT, dtype=np.int8)
+    return align(items, *figures.outcomes(project.database.reader(), run), missing=np.int8(-1))
+
+
+def _columns(project: Project, gold: figures.GoldColumns, run: int | None, by: str | None) -> AccuracyColumns:
+    """A run's verdicts beside the gold columns; the baseline's for no run."""
     import numpy as np
 
     from workbench.analysis.accuracy import AccuracyColumns
+    from workbench.analysis.arrays import align
 
-    item = np.asarray(gold.item, dtype=np.int64)
-    judged = np.asarray(items, dtype=np.int64)
-    outcome = np.full(len(item), -1, dtype=np.int8)
-    if len(judged) and len(item):
-        place = np.minimum(np.searchsorted(judged, item), len(judged) - 1)
-        found = judged[place] == item
-        outcome[found] = np.asarray(outcomes, dtype=np.int8)[place[found]]
-    return AccuracyColumns(
-        outcome=outcome,
+    reader = project.database.reader()
+    items = np.asarray(gold.item, dtype=np.int64)
+    scored, scores = ((), ()) if run is None else figures.scores(reader, run)
+    columns = AccuracyColumns(
+        outcome=outcome_column(project, gold, run),
         gold=np.asarray(gold.gold, dtype=np.int8),
         question=np.asarray(gold.question, dtype=np.int64),
         group=np.asarray(gold.group, dtype=np.int32) if by else None,
         names=tuple(gold.names) if by else (),
+        score=align(items, scored, scores, missing=np.float64(np.nan)) if len(scored) else None,
+    )
+    if by != "reason":
+        return columns
+    reasons = (items, np.zeros_like(items), [NO_REASON]) if run is None else figures.reasons(reader, run)
+    return _by_reason(columns, items, *reasons)
+
+
+def _by_reason(
+    columns: AccuracyColumns, items: IntArray, judged: ArrayLike, place: ArrayLike, names: list[str]
+) -> AccuracyColumns:
+    """Only the judged items, grouped by their verdicts' reasons."""
+    import numpy as np
+
+    from workbench.analysis.arrays import align
+
+    kept = columns.outcome >= 0
+    return structs.replace(
+        columns,
+        outcome=columns.outcome[kept],
+        gold=columns.gold[kept],
+        question=columns.question[kept],
+        group=align(items[kept], judged, place, missing=np.int32(0)),
+        names=tuple(names),
+        score=None if columns.score is None else columns.score[kept],
     )

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery, BrowseRow
+from workbench.model.report import NO_REASON
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome
-from workbench.services.accuracy import BASELINE
+from workbench.services.accuracy import complete_run
 from workbench.services.browsing import ItemTable
 from workbench.services.project import Project
-from workbench.store import browsing, figures
+from workbench.store import figures
 
 _ORDER: tuple[tuple[Outcome, bool], ...] = (
     (Outcome.CORRECT, False),
@@ -80,9 +80,16 @@ class JudgedItems:
 
 
 def judged_items(
-    project: Project, verifier: str, conditions: Iterable[Condition] = (), gold: GoldChoice = "final"
+    project: Project,
+    verifier: str,
+    conditions: Iterable[Condition] = (),
+    gold: GoldChoice = "final",
+    reason: str | None = None,
 ) -> JudgedItems:
     """The items one verifier's accuracy is counted from (its newest run that has been complete).
+
+    Args:
+        reason: Only verdicts with this reason, or without any for `NO_REASON`; None for all.
 
     Raises:
         UsageError: The verifier has no complete run.
@@ -91,17 +98,14 @@ def judged_items(
     columns = figures.gold_columns(reader, Selection(tuple(conditions)), None, gold)
     truth = {item: bool(value) for item, value in zip(columns.item, columns.gold, strict=True) if value >= 0}
     found: dict[tuple[Outcome, bool], array[int]] = {}
-    for item, outcome in _verdicts(project, verifier, truth):
+    for item, outcome in _verdicts(project, verifier, reason, truth):
         if item in truth:
             found.setdefault((Outcome(outcome), truth[item]), array("q")).append(item)
     return JudgedItems(project, found)
 
 
-def _verdicts(project: Project, verifier: str, items: Iterable[int]) -> Iterable[tuple[int, int]]:
-    reader = project.database.reader()
-    runs = {name: run for run, name in browsing.newest_runs(reader).items()}
-    if verifier in runs:
-        return zip(*figures.outcomes(reader, runs[verifier]), strict=True)
-    if verifier == BASELINE:
-        return ((item, Outcome.INCORRECT) for item in items)
-    raise UsageError(f"No complete run of {verifier}.", f"Complete: {', '.join(sorted(runs)) or 'none yet'}.")
+def _verdicts(project: Project, verifier: str, reason: str | None, items: Iterable[int]) -> Iterable[tuple[int, int]]:
+    run = complete_run(project, verifier)
+    if run is not None:
+        return zip(*figures.outcomes(project.database.reader(), run, reason), strict=True)
+    return ((item, Outcome.INCORRECT) for item in items if reason in (None, NO_REASON))

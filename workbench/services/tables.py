@@ -25,6 +25,7 @@ COLUMNS = (
     "fpr",
     "fnr",
     "coverage",
+    "auroc",
 )
 """Columns of the CSV; protocol and gold follow in every row."""
 
@@ -36,7 +37,7 @@ def accuracy_csv(report: AccuracyReport) -> str:
     writer.writerow([*COLUMNS, "protocol", "gold"])
     for row in report.rows:
         low, high = row.ci or (None, None)
-        figures = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage)
+        figures = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage, row.auroc)
         cells = (row.verifier, row.group, row.n, row.questions, row.accuracy, low, high, *figures)
         writer.writerow(["" if cell is None else cell for cell in (*cells, report.protocol, report.gold_choice)])
     return buffer.getvalue()
@@ -70,9 +71,11 @@ def save_accuracy_csv(report: AccuracyReport, database: Path, part: str = "") ->
 def accuracy_text(report: AccuracyReport) -> str:
     """The report as an aligned table for a terminal, with its protocol and gold named above it."""
     sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
-    head = ("verifier", "group", "n", "accuracy", "95 % interval", "bal.acc", "MCC", "FPR", "FNR", "coverage")
-    lines = [head, *(_cells(row) for row in report.rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    head = ("verifier", "group", "n", "accuracy", "95 % interval", "bal.acc", "MCC", "FPR", "FNR", "coverage", "AUROC")
+    lines = [head, *(_cells(row, report.by) for row in report.rows)]
+    if all(row.auroc is None for row in report.rows):
+        lines = [line[:-1] for line in lines]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     body = "\n".join(
         "  ".join(
             cell.ljust(width) if column < 2 else cell.rjust(width)
@@ -83,10 +86,11 @@ def accuracy_text(report: AccuracyReport) -> str:
     return f"protocol {report.protocol}, gold {report.gold_choice} ({sources})\n{body}\n"
 
 
-def _cells(row: AccuracyRow) -> tuple[str, ...]:
+def _cells(row: AccuracyRow, by: str | None) -> tuple[str, ...]:
     interval = f"[{row.ci[0]:.3f}, {row.ci[1]:.3f}]" if row.ci else "–"
-    rates = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage)
-    group = "all" if row.group is None else type_display(row.group)
+    rates = (row.balanced_accuracy, row.mcc, row.fpr, row.fnr, row.coverage, row.auroc)
+    name = type_display if by in ("type", "subtype") else str
+    group = "all" if row.group is None else name(row.group)
     return (inert(row.verifier), inert(group), str(row.n), _number(row.accuracy), interval, *map(_number, rates))
 
 

@@ -131,6 +131,7 @@ def test_no_items_at_all_still_give_the_row_of_all_items(protocol: Protocol3) ->
         abstain=0,
         error=0,
         deff=1,
+        auroc=None,
     )
 
 

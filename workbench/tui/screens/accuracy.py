@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, TypeVar, get_args
+from typing import ClassVar, get_args
 
 from msgspec import Struct, structs
 from rich.cells import cell_len
@@ -20,6 +20,7 @@ from workbench.services.accuracy import BASELINE, accuracy
 from workbench.services.tables import save_accuracy_csv
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
+from workbench.tui.switches import following
 from workbench.tui.widgets import accuracy_view as view
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.memory_source import MemorySource
@@ -27,13 +28,11 @@ from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
-GROUPS = ("type", "subtype", "domain", "source", "model", "dataset")
+GROUPS = ("type", "subtype", "domain", "source", "model", "dataset", "reason")
 """What the table is broken down by, in the order of the key."""
 
 WIDE = 116
 """Terminal columns from which columns have full titles, and bars."""
-
-Choice = TypeVar("Choice")
 
 _NAME_WIDTH = 18
 _GROUP_WIDTH = 20
@@ -66,10 +65,11 @@ class AccuracyScreen(LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
+        Action("accuracy.compare", "c", "compare", "Compare", "Compare the verifier with another on these items."),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("accuracy.by", "b", "next_group", "By", "Break down by the next property (type, source, model …)."),
-        Action("accuracy.export", "e", "export", "CSV", "Write the table as CSV beside the database."),
+        Action("accuracy.by", "b", "next_group", "By", "Break down by the next property (type, source, reason …)."),
+        Action("accuracy.export", "e", "export", "CSV", "Write the table as CSV beside the database.", footer=False),
         Action("accuracy.up", "escape,backspace", "up", "Back", "Go back from subtypes to types, or leave."),
     )
 
@@ -190,7 +190,8 @@ class AccuracyScreen(LiveScreen):
             return
         self.query_one("#accuracy-verifier", Static).update(view.verifier_title(self.report, verifier))
         self.query_one("#accuracy-cell", Static).update(view.cell_sentence(self.report, self._row(verifier, group)))
-        detail, columns = self.query_one(VirtualTable), view.detail_columns(self._wide)
+        columns = view.detail_columns(self._wide, view.scored(self.report, verifier))
+        detail = self.query_one(VirtualTable)
         rows = view.detail_rows(self.report, verifier, self._wide)
         if self._source is None or self._source.columns != columns:
             self._source = MemorySource(columns, rows)
@@ -231,13 +232,37 @@ class AccuracyScreen(LiveScreen):
         from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
 
         verifier, group = self.chosen
-        if self._displayed != self.shown or verifier is None:
+        if self._displayed != self.shown or verifier is None or self._row(verifier, group) is None:
             return
-        conditions = self.shown.conditions
-        if group is not None:
+        conditions, reason = self.shown.conditions, None
+        if self.shown.by == "reason":
+            reason = group
+        elif group is not None:
             conditions += (Condition(self.shown.by, "=", group),)
         words = view.group_name(self.shown.parent if group is None else group, self.shown.by)
-        self.app.push_screen(AccuracyItemsScreen(verifier, words, conditions, self.shown.protocol, self.shown.gold))
+        self.app.push_screen(
+            AccuracyItemsScreen(verifier, words, conditions, self.shown.protocol, self.shown.gold, reason)
+        )
+
+    def action_compare(self) -> None:
+        """Compare the verifier under the cursor with the next one, on the group's items."""
+        from workbench.tui.screens.compare import CompareScreen, Pair
+
+        verifier, group = self.chosen
+        if self._displayed != self.shown or verifier is None or len(self._verifiers) < 2:
+            return
+        conditions, group = self.shown.conditions, None if self.shown.by == "reason" else group
+        if group is not None:
+            conditions += (Condition(self.shown.by, "=", group),)
+        pair = Pair(
+            a=verifier,
+            b=following(verifier, tuple(self._verifiers)),
+            protocol=self.shown.protocol,
+            gold=self.shown.gold,
+            words=view.group_name(self.shown.parent if group is None else group, self.shown.by),
+            conditions=conditions,
+        )
+        self.app.push_screen(CompareScreen(pair, tuple(self._verifiers)))
 
     def action_up(self) -> None:
         """From subtypes back to the types; else to the screen before."""
@@ -249,15 +274,15 @@ class AccuracyScreen(LiveScreen):
 
     def action_next_protocol(self) -> None:
         """Count undecided rows in the next way."""
-        self._ask(structs.replace(self.shown, protocol=_next(self.shown.protocol, get_args(Protocol3))))
+        self._ask(structs.replace(self.shown, protocol=following(self.shown.protocol, get_args(Protocol3))))
 
     def action_next_gold(self) -> None:
         """Compare with the next gold."""
-        self._ask(structs.replace(self.shown, gold=_next(self.shown.gold, get_args(GoldChoice))))
+        self._ask(structs.replace(self.shown, gold=following(self.shown.gold, get_args(GoldChoice))))
 
     def action_next_group(self) -> None:
         """Break down by the next property."""
-        self._ask(structs.replace(self.shown, by=_next(self.shown.by, GROUPS), parent=None))
+        self._ask(structs.replace(self.shown, by=following(self.shown.by, GROUPS), parent=None))
 
     def action_export(self) -> None:
         """Write the shown table beside the database."""
@@ -272,7 +297,3 @@ class AccuracyScreen(LiveScreen):
         self.shown = shown
         self.query_one(TitleBar).say("reading …")
         self.read_again()
-
-
-def _next(present: Choice, choices: tuple[Choice, ...]) -> Choice:
-    return choices[(choices.index(present) + 1) % len(choices)]

@@ -92,6 +92,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
         verifier: Its name.
         words: The group of items, for people.
         conditions: The same for the database.
+        reason: Only verdicts with this reason; None for all.
     """
 
     CSS_PATH = "accuracy_items.tcss"
@@ -101,11 +102,17 @@ class AccuracyItemsScreen(WorkbenchScreen):
     )
 
     def __init__(
-        self, verifier: str, words: str, conditions: tuple[Condition, ...], protocol: Protocol3, gold: GoldChoice
+        self,
+        verifier: str,
+        words: str,
+        conditions: tuple[Condition, ...],
+        protocol: Protocol3,
+        gold: GoldChoice,
+        reason: str | None = None,
     ) -> None:
         super().__init__()
         self.verifier, self.words, self.conditions = verifier, words, conditions
-        self.protocol, self.gold = protocol, gold
+        self.protocol, self.gold, self.reason = protocol, gold, reason
         self._source: JudgedSource | None = None
 
     def compose(self) -> ComposeResult:
@@ -121,7 +128,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
         self.in_background(self._read, self._fill, group="items")
 
     def _read(self) -> tuple[JudgedItems, JudgedSource]:
-        items = judged_items(self.project, self.verifier, self.conditions, self.gold)
+        items = judged_items(self.project, self.verifier, self.conditions, self.gold, self.reason)
         return items, JudgedSource(items)
 
     def _fill(self, found: tuple[JudgedItems, JudgedSource]) -> None:
@@ -142,7 +149,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
         from workbench.tui.screens.item import ItemScreen
 
         order = () if self._source is None else self._source.order
-        self.app.push_screen(ItemScreen(event.row_id, order))
+        self.app.push_screen(ItemScreen(event.row_id, order, self.verifier))
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:

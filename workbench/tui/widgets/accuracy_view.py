@@ -60,6 +60,11 @@ def interval(row: AccuracyRow) -> str:
     return NONE if row.ci is None else f"[{percent(row.ci[0])}, {percent(row.ci[1])}]"
 
 
+def auroc_text(row: AccuracyRow) -> str:
+    """The area under the ROC curve, to three digits."""
+    return NONE if row.auroc is None else f"{row.auroc:.3f}"
+
+
 def caption(report: AccuracyReport) -> Content:
     """Protocol, gold and where the gold comes from."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
@@ -84,7 +89,12 @@ def verifier_title(report: AccuracyReport, verifier: str) -> Content:
     )
 
 
-def detail_columns(wide: bool) -> tuple[Column, ...]:
+def scored(report: AccuracyReport, verifier: str) -> bool:
+    """Whether a verifier's scores can be measured somewhere."""
+    return any(row.auroc is not None for row in report.rows if row.verifier == verifier)
+
+
+def detail_columns(wide: bool, with_auroc: bool) -> tuple[Column, ...]:
     """Columns of one verifier's table."""
 
     def number(key: str, title: str, width: int) -> Column:
@@ -102,6 +112,7 @@ def detail_columns(wide: bool) -> tuple[Column, ...]:
         number("mcc", "MCC", 6),
         number("fpr", "FPR", 5),
         number("fnr", "FNR", 5),
+        *((number("auroc", "AUROC", 5),) if with_auroc else ()),
         *((number("abstain", "? abst", 6), number("error", "! err", 6)) if wide else ()),
     )
 
@@ -109,12 +120,15 @@ def detail_columns(wide: bool) -> tuple[Column, ...]:
 def detail_rows(report: AccuracyReport, verifier: str, wide: bool) -> list[Row]:
     """One verifier's rows; a row's id is the place of its group in `groups_of`."""
     places = {group: place for place, group in enumerate(groups_of(report))}
+    with_auroc = scored(report, verifier)
     return [
-        Row(places[row.group], _detail_cells(row, report.by, wide)) for row in report.rows if row.verifier == verifier
+        Row(places[row.group], _detail_cells(row, report.by, wide, with_auroc))
+        for row in report.rows
+        if row.verifier == verifier
     ]
 
 
-def _detail_cells(row: AccuracyRow, by: str | None, wide: bool) -> tuple[Cell, ...]:
+def _detail_cells(row: AccuracyRow, by: str | None, wide: bool, with_auroc: bool) -> tuple[Cell, ...]:
     bar = Cell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
     texts: Sequence[Cell] = (
         Cell(group_name(row.group, by), "bold" if row.group is None else ""),
@@ -128,6 +142,7 @@ def _detail_cells(row: AccuracyRow, by: str | None, wide: bool) -> tuple[Cell, .
         Cell(f"{row.mcc:.3f}"),
         Cell(percent(row.fpr)),
         Cell(percent(row.fnr)),
+        *((Cell(auroc_text(row)),) if with_auroc else ()),
         *((Cell(compact_count(row.abstain)), Cell(compact_count(row.error))) if wide else ()),
     )
     return tuple(texts)

@@ -1,0 +1,166 @@
+"""Paired comparison: statsmodels and full enumeration as oracles, figures worked by hand, and what must not matter."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import sqrt
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec import structs
+from statsmodels.stats.contingency_tables import mcnemar as oracle
+
+from workbench.analysis.compare import (
+    compare,
+    detectable,
+    difference_deff,
+    difference_interval,
+    mcnemar,
+    permutation,
+    quadrants,
+)
+from workbench.model.report import PairedFigures
+
+ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)
+
+
+def figures(items: list[tuple[bool, bool, int]]) -> PairedFigures:
+    a, b, question = (np.array(column) for column in zip(*items, strict=True))
+    return compare(quadrants(a, b), question)
+
+
+def test_mcnemar_golden_value() -> None:
+    assert mcnemar(24, 26) == pytest.approx(0.887724827341, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 3000), st.integers(0, 3000))
+def test_mcnemar_equals_statsmodels(only_a: int, only_b: int) -> None:
+    expected = oracle([[5, only_a], [only_b, 7]], exact=True).pvalue if only_a + only_b else 1.0
+    assert mcnemar(only_a, only_b) == pytest.approx(min(1.0, expected), rel=1e-9, abs=1e-290)
+
+
+def test_mcnemar_is_exact_at_the_size_of_the_largest_sets() -> None:
+    from scipy.stats import binomtest
+
+    assert mcnemar(700_000, 702_000) == pytest.approx(binomtest(700_000, 1_402_000).pvalue, abs=1e-9)
+    assert mcnemar(0, 1_450_000) == 0
+
+
+def test_the_difference_interval_worked_by_hand() -> None:
+    # 20 right by A alone and 8 by B alone, of 100: N = 102, d = 12/102, variance of the sum 29 - 144/102.
+    half = 1.959963984540054 * sqrt(29 - 144 / 102) / 102
+    assert difference_interval(20, 8, 100) == pytest.approx((12 / 102 - half, 12 / 102 + half), abs=1e-12)
+    assert difference_interval(20, 8, 100) == pytest.approx((0.016719, 0.218575), abs=1e-6)
+
+
+def test_without_a_difference_the_interval_still_has_a_width() -> None:
+    low, high = difference_interval(0, 0, 50)
+    assert -low == high == pytest.approx(1.959963984540054 / 52)
+
+
+def test_the_interval_ends_where_differences_do() -> None:
+    assert difference_interval(3, 0, 3)[1] == 1
+    assert difference_interval(0, 3, 3)[0] == -1
+
+
+def test_the_design_effect_follows_its_formula() -> None:
+    # Three questions of 2, 2 and 1 items with differences +2, -1 and 0: d = 1/5, b + c = 3.
+    sizes, sums = np.array([2, 2, 1]), np.array([2, -1, 0])
+    squares = (2 - 0.4) ** 2 + (-1 - 0.4) ** 2 + (0 - 0.2) ** 2
+    clustered = sqrt(3 / 2 * squares) / 5
+    plain = sqrt((3 / 5 - 0.04) / 5)
+    assert difference_deff(sizes, sums, 2, 1) == pytest.approx((clustered / plain) ** 2)
+
+
+def test_a_whole_comparison_worked_by_hand() -> None:
+    items = [(True, True, 1), (True, False, 1), (True, False, 2), (True, False, 2), (False, True, 3), (False, False, 3)]
+    found = figures(items)
+    assert (found.both_right, found.only_a, found.only_b, found.both_wrong) == (1, 3, 1, 1)
+    assert (found.n, found.questions) == (6, 3)
+    assert found.difference == pytest.approx(1 / 3)
+    assert found.mcnemar_p == 0.625  # 2 (1 + 4) / 16
+    assert found.permutation_p == pytest.approx(6 / 8)  # of ±1 ±2 ±1, six reach 2 or -2 and beyond
+    squares = (1 - 2 / 3) ** 2 + (2 - 2 / 3) ** 2 + (-1 - 2 / 3) ** 2
+    deff = max(1.0, 1.5 * squares / (4 - 6 / 9))
+    assert found.deff == pytest.approx(deff)
+    assert found.ci == pytest.approx(difference_interval(3 / deff, 1 / deff, 6 / deff))
+    assert found.detectable == pytest.approx(2.801585218112969 * sqrt(4 / 6 * deff / 6))
+
+
+@pytest.mark.parametrize(("discordance", "points"), [(0.05, 2.0), (0.1, 2.8), (0.2, 4.0), (0.3, 4.9)])
+def test_what_a_thousand_items_can_tell(discordance: float, points: float) -> None:
+    found = detectable(discordance, 1000)
+    assert found is not None
+    assert round(100 * found, 1) == points
+
+
+def test_nothing_is_detectable_where_two_never_differ() -> None:
+    assert detectable(0, 1000) is None
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=11))
+def test_the_permutation_test_equals_full_enumeration(sums: list[int]) -> None:
+    observed = abs(sum(sums))
+    reached = [
+        abs(sum(sign * size for sign, size in zip(signs, sums, strict=True))) >= observed
+        for signs in product((1, -1), repeat=len(sums))
+    ]
+    assert permutation(np.array(sums)) == pytest.approx(sum(reached) / len(reached), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 400), st.integers(0, 400))
+def test_with_one_item_a_question_the_permutation_test_is_mcnemars(only_a: int, only_b: int) -> None:
+    sums = np.repeat([1, -1, 0], [only_a, only_b, 3])
+    assert permutation(sums) == pytest.approx(max(mcnemar(only_a, only_b), 1e-12), rel=1e-6, abs=1e-11)
+
+
+def test_completions_that_go_together_make_the_difference_less_sure() -> None:
+    alone = [(True, False, number) for number in range(12)] + [(False, True, number) for number in range(12, 16)]
+    together = [(a, b, number // 4) for a, b, number in alone]
+    assert figures(alone).mcnemar_p == figures(together).mcnemar_p
+    assert figures(together).permutation_p > figures(alone).permutation_p
+    assert figures(together).ci[0] < figures(alone).ci[0]
+    assert figures(together).deff > 2
+
+
+@settings(deadline=None)
+@given(ITEMS, st.randoms(use_true_random=False))
+def test_order_and_names_change_nothing_and_swapping_turns_the_sign(
+    items: list[tuple[bool, bool, int]], random: Random
+) -> None:
+    found = figures(items)
+    assert found.both_right + found.only_a + found.only_b + found.both_wrong == found.n == len(items)
+    assert -1 <= found.ci[0] <= found.difference <= found.ci[1] <= 1
+    assert found.questions == len({question for *_, question in items})
+    shuffled = list(items)
+    random.shuffle(shuffled)
+    renamed = [(a, b, 10**12 - 7 * question) for a, b, question in shuffled]
+    again = structs.asdict(figures(renamed))
+    assert all(again[name] == pytest.approx(value) for name, value in structs.asdict(found).items())
+    swapped = figures([(b, a, question) for a, b, question in items])
+    assert (swapped.only_a, swapped.only_b) == (found.only_b, found.only_a)
+    assert swapped.difference == -found.difference
+    assert swapped.ci == pytest.approx((-found.ci[1], -found.ci[0]))
+    assert (swapped.mcnemar_p, swapped.permutation_p) == (found.mcnemar_p, found.permutation_p)
+
+
+def test_doubling_every_item_inside_its_question_leaves_the_standard_error() -> None:
+    items = [(number % 9 < 6, number % 15 < 9, number // 3) for number in range(90)]
+    once, twice = figures(items), figures(items * 2)
+    assert once.deff > 1
+    assert twice.n / twice.deff == pytest.approx(once.n / once.deff)
+    assert twice.difference == once.difference
+    assert twice.permutation_p == pytest.approx(once.permutation_p)
+    assert twice.ci == pytest.approx(once.ci)
+
+
+def test_a_comparison_on_no_items_is_refused() -> None:
+    nothing = np.array([], dtype=bool)
+    with pytest.raises(ValueError, match="no items"):
+        compare(quadrants(nothing, nothing), np.array([], dtype=np.int64))

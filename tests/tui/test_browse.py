@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Project:
     for number, row in enumerate(rows):
         row["subtype"] = ("A1", "B5", "C1")[number // 2 % 3]
     project = make_project(tmp_path, rows)
-    add_run(project, "rules", {item: Outcome(item % 4) for item in range(1, 301)})
+    add_run(project, "rules", {item: Outcome(item % 4) for item in range(1, 301)}, reasons=["text_equal"])
     return project
 
 
@@ -90,6 +90,27 @@ async def test_a_filter_keeps_the_selected_item_or_says_that_it_is_gone(project:
         assert remark(app) == "– of 150  ·  gold=incorrect  ·  selection filtered out"
         await press(pilot, "escape")
         assert remark(app) == "7 of 300"
+
+
+async def test_enter_takes_the_first_row_in_sight_while_the_selection_is_filtered_out(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "down", "down")
+        await enter(pilot, "f", "gold=incorrect")
+        assert remark(app) == "– of 150  ·  gold=incorrect  ·  selection filtered out"
+        await press(pilot, "enter")
+        assert remark(app) == "1 of 150  ·  gold=incorrect"
+        assert table(app).selected_id == 2
+        await press(pilot, "enter")
+        assert type(app.screen) is ItemScreen
+        assert app.screen.completion == 2
+
+
+async def test_enter_in_an_empty_table_does_nothing(project: Project) -> None:
+    async with browsing(project) as (app, pilot):
+        await press(pilot, "down")
+        await enter(pilot, "slash", "nowhere")
+        await press(pilot, "enter")
+        assert remark(app) == "– of 0  ·  /nowhere  ·  selection filtered out"
 
 
 async def test_wrong_conditions_are_explained_where_they_are_typed(project: Project) -> None:
@@ -205,6 +226,7 @@ async def test_details_stand_beside_the_table_where_there_is_room(project: Proje
         text = "\n".join(details.render_line(y).text for y in range(20))
         assert "Question q0?" in text
         assert "correct rules" in text
+        assert "Both are the same text." in text
         await press(pilot, "d")
         assert not details.region
     async with browsing(project) as (app, pilot):

@@ -193,8 +193,8 @@ async def test_details_show_reasons_message_and_log(tmp_path: Path) -> None:
         assert "! 2 error" in text_of(app, "#runs-run")
         await press(pilot, "enter")
         text = text_of(app, "#run-detail Static")
-        assert "2   50.0 %  timeout" in text
-        assert "2   50.0 %  [/]" in text
+        assert "2   50.0 %  timeout (out of time)" in text
+        assert "2   50.0 %  [/]\n" in text
         assert "p.db.runner.log" in text
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "RunsScreen"

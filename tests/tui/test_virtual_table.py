@@ -221,11 +221,26 @@ async def test_filter_that_hides_the_selection_says_so() -> None:
         assert isinstance(hidden, VirtualTable.SelectionHidden)
         assert hidden.row_id == 501
         assert (app.table.selected_id, app.table.position) == (501, "– of 500")
-        await pilot.press("enter")
-        assert app.last(VirtualTable.RowSelected) is None
         app.table.set_source(Numbers(1_000))
         await settle(pilot)
         assert (app.table.selected_id, app.table.position) == (501, "501 of 1,000")
+
+
+async def test_enter_takes_the_top_row_in_sight_for_a_hidden_selection_and_opens_nothing() -> None:
+    app = TableApp(Numbers(1_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.jump_to_id(501)
+        app.table.set_source(Numbers(1_000, keep=lambda number: number % 2 == 0))
+        await settle(pilot)
+        top = app.table.visible_ids[0]
+        await pilot.press("enter")
+        assert app.last(VirtualTable.RowSelected) is None
+        assert app.table.selected_id == top
+        await pilot.press("enter")
+        opened = app.last(VirtualTable.RowSelected)
+        assert isinstance(opened, VirtualTable.RowSelected)
+        assert opened.row_id == top
 
 
 async def test_first_row_is_not_a_choice_that_follows_a_sort() -> None:

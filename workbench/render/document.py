@@ -18,6 +18,7 @@ StyleName = Literal[
     "italic",
     "dim",
     "answer",
+    "success",
     "think",
     "quote",
     "error",
@@ -54,7 +55,7 @@ class RenderedText(NamedTuple):
 
     Attributes:
         lines: The lines, in order.
-        marks: Names of places ("boxed", "answer", "think_end", "code") and the indices of their lines.
+        marks: Names of places ("boxed", "answer", "think_end", "code") and the indices of the lines they begin in.
     """
 
     lines: tuple[RenderedLine, ...]

@@ -24,6 +24,10 @@ FRAME = ("⟦", "⟧")
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
 _ASCII_DIGITS = re.compile(r"[0-9]+")
+_ROW_GAP = re.compile(
+    r"(\\\\)\*?\s*\[\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*(?:pt|em|ex|mm|cm|in|pc|mu|bp|dd|cc|sp|jot)\s*\]|\\.", re.DOTALL
+)
+"""The length after a row's ``\\\\``, which is no part of the formula; other macros, so that none is cut in two."""
 _SPACE_RUNS = re.compile(r"[^\S\n]+")
 
 
@@ -40,11 +44,12 @@ def render_math(latex: str) -> str:
     """
     if len(latex) > MAX_LENGTH:
         return latex
+    formula = _ROW_GAP.sub(lambda found: found[1] or found[0], latex) if "\\\\" in latex else latex
     try:
-        text = _Parser(latex).whole()
+        text = _Parser(formula).whole()
     except _AsTyped:
         return latex
-    return text if digits(text) == digits(latex) else latex
+    return text if digits(text) == digits(formula) else latex
 
 
 def digits(text: str) -> str:

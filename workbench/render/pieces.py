@@ -45,7 +45,7 @@ def to_line(pieces: Sequence[Piece], source: tuple[int, int], answer: tuple[int,
     for piece in pieces:
         spans.extend(_with_answer(piece, *answer))
     if answer[0] >= source[0] and any(span.style == "answer" for span in spans):
-        spans.insert(0, Span(ANSWER_SIGN, "answer"))
+        spans.insert(0, Span(ANSWER_SIGN, "success"))
     return RenderedLine(tuple(spans), source)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 
 from workbench.render.document import RenderedLine, RenderedText
 from workbench.render.markdown import Answer, render_markdown, source_lines
@@ -107,7 +107,7 @@ def _marked(text: str, lines: list[RenderedLine], think_ends: list[int], answer:
     boxed = {bisect_right(starts, match.start()) - 1 for match in _BOXED.finditer(text)}
     marks = {
         "boxed": sorted({_first_with(FRAME[0], lines, max(number, 0)) for number in boxed}),
-        "answer": [number for number, line in enumerate(lines) if any(span.style == "answer" for span in line.spans)],
+        "answer": list(islice((number for number, line in enumerate(lines) if _has_answer(line)), 1)),
         "think_end": think_ends,
         "code": [
             number
@@ -116,6 +116,10 @@ def _marked(text: str, lines: list[RenderedLine], think_ends: list[int], answer:
         ],
     }
     return RenderedText(tuple(lines), marks)
+
+
+def _has_answer(line: RenderedLine) -> bool:
+    return any(span.style == "answer" for span in line.spans)
 
 
 def _is_code(line: RenderedLine) -> bool:

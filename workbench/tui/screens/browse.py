@@ -239,7 +239,8 @@ class BrowseScreen(WorkbenchScreen):
         from workbench.tui.screens.item import ItemScreen
 
         ordered = self._source.ordered if self._source is not None else None
-        self._opened = ItemScreen(event.row_id, event.table.visible_ids if ordered is None else ordered)
+        neighbours = event.table.visible_ids if ordered is None else ordered
+        self._opened = ItemScreen(event.row_id, neighbours, _verifier(self._query.conditions))
         self.app.push_screen(self._opened)
 
     @on(VirtualTable.SelectionHidden)
@@ -285,15 +286,22 @@ class BrowseScreen(WorkbenchScreen):
     def _read_details(self) -> None:
         item = self.query_one(VirtualTable).selected_id
         if item is not None and self.has_class("details") and self.has_class("-wide"):
-            self.in_background(lambda: self._preview(item), self._show_details, group="browse-details")
+            width = self.query_one("#browse-details", Reader).wrap_width
+            self.in_background(lambda: self._preview(item, width), self._show_details, group="browse-details")
 
-    def _preview(self, item: int) -> RenderedText:
+    def _preview(self, item: int, width: int) -> RenderedText:
         from workbench.tui.widgets.item_preview import preview
 
-        return preview(browsing.detail(self.project, item))
+        return preview(browsing.detail(self.project, item), width)
 
     def _show_details(self, text: RenderedText) -> None:
         self.query_one("#browse-details", Reader).show(text)
+
+
+def _verifier(conditions: tuple[Condition, ...]) -> str | None:
+    """The verifier whose verdicts the items were chosen by, if there is one."""
+    fields = (condition.field.partition(":") for condition in conditions)
+    return next((name for kind, _, name in fields if kind == "verdict"), None)
 
 
 def _shown(condition: Condition) -> str:

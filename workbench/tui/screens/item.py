@@ -13,14 +13,15 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Footer, Static
 
-from workbench.model.browse import ItemDetail
+from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.services import browsing
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.item_panes import PANES, ReadyItem, View, readings, ready
+from workbench.tui.widgets.evidence import CHOSEN, evidence
+from workbench.tui.widgets.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
@@ -35,6 +36,8 @@ class ItemScreen(WorkbenchScreen):
     Args:
         completion: Row id of the item.
         neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
+        verifier: Whose verdict is chosen at first: its final answers are marked in the texts. Without one, or
+            without a verdict of it, they are marked as the workbench itself finds them.
 
     Attributes:
         completion: Row id of the item now shown.
@@ -44,28 +47,50 @@ class ItemScreen(WorkbenchScreen):
     TITLE_TEXT = "Item"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the item before in the table."),
+        Action(
+            "item.previous",
+            "left_square_bracket",
+            "go(-1)",
+            "Previous",
+            "Open the item before in the table.",
+            footer=False,
+        ),
         Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the table."),
         Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-        Action("item.answer", "f", "answer", "Answer", "Show the final answer of the reference and the completion."),
+        Action("item.answer", "f", "answer", "Answer", "Show the final answers of the reference and the completion."),
+        Action(
+            "item.reference-answer",
+            "R",
+            "answer_of('reference')",
+            "Reference's answer",
+            "Go to the final answer in the reference.",
+            footer=False,
+        ),
+        Action(
+            "item.completion-answer",
+            "C",
+            "answer_of('completion')",
+            "Completion's answer",
+            "Go to the final answer in the completion.",
+            footer=False,
+        ),
+        Action("item.verdict", "e", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked."),
+        Action("item.verdict-before", "E", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
         Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus."),
         Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
         Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
         Action("item.raw", "r", "raw", "Raw", "Show the stored text itself, and back."),
         Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
-        Action(
-            "item.reading", "e", "reading", "Evidence", "Mark the answer as the next verifier read it.", footer=False
-        ),
         Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
         Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
     )
 
-    def __init__(self, completion: int, neighbours: Sequence[int] = ()) -> None:
+    def __init__(self, completion: int, neighbours: Sequence[int] = (), verifier: str | None = None) -> None:
         super().__init__()
         self.completion = completion
         self._neighbours = neighbours
         self._index: int | None = None
-        self._view = View()
+        self._view = View(verifier=verifier)
         self._shown: ReadyItem | None = None
         self._ahead: ReadyItem | None = None
 
@@ -84,16 +109,25 @@ class ItemScreen(WorkbenchScreen):
         self._pane("completion").focus()
         self.call_after_refresh(self._open_first)
 
+    def on_resize(self) -> None:
+        """Lay the evidence out for another width once the panes have it."""
+        self.call_after_refresh(self._show_evidence)
+
     def _pane(self, name: str) -> Reader:
         return self.query_one(f"#item-{name}", Reader)
 
+    @property
+    def chosen(self) -> ItemVerdict | None:
+        """The verdict whose final answers are marked in the texts."""
+        return None if self._shown is None else verdict_of(self._shown.item, self._shown.view.verifier)
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Where panes are stacked, the one last in focus is tall; the others go back to their answers."""
+        """Where panes are stacked, the one last in focus is tall; the others go back to what matters in them."""
         if not isinstance(event.widget, Reader) or event.widget.has_class("tall"):
             return
         for pane in self.query(Reader):
             if pane.has_class("tall") and self.has_class("-narrow"):
-                self.call_after_refresh(pane.jump, "answer")
+                self.call_after_refresh(pane.jump, CHOSEN if pane.id == "item-evidence" else "answer")
             pane.set_class(pane is event.widget, "tall")
 
     # -- which item --------------------------------------------------------------------------------
@@ -121,7 +155,7 @@ class ItemScreen(WorkbenchScreen):
         self.in_background(self._reader_of(completion, revealing=True), self._show, group="item-open")
 
     def _reader_of(self, completion: int, *, revealing: bool) -> partial[ReadyItem]:
-        widths = {name: self._pane(name).wrap_width for name in PANES}
+        widths = {name: self._pane(name).wrap_width for name in TEXTS}
         return partial(self._read, completion, self._view, widths, revealing)
 
     def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
@@ -142,8 +176,26 @@ class ItemScreen(WorkbenchScreen):
             reader.set_title(pane.title)
             reader.border_subtitle = ""
             reader.show(pane.text)
+        self._show_evidence()
         self.action_answer()
         self._read_ahead(1)
+
+    def _show_evidence(self) -> None:
+        """Gold, labels and verdicts, at the chosen verdict."""
+        if self._shown is None:
+            return
+        reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen
+        text = evidence(
+            self._shown.item,
+            reader.wrap_width,
+            beside=self.has_class("-wide"),
+            raw=view.raw,
+            chosen=None if chosen is None else chosen.verifier,
+        )
+        reader.set_title("Labels and verdicts")
+        reader.border_subtitle = ""
+        reader.show(text)
+        reader.jump(CHOSEN)
 
     def _read_ahead(self, step: int) -> None:
         """Make the next item ready before it is asked for."""
@@ -166,7 +218,6 @@ class ItemScreen(WorkbenchScreen):
             self.notify("There is no item further on." if step > 0 else "This is the first item.", markup=False)
             return
         self._index = (self._index or 0) + step
-        self._view = self._view._replace(reading=0)
         self._open(beside)
 
     def _tell(self, item: ItemDetail) -> None:
@@ -184,7 +235,7 @@ class ItemScreen(WorkbenchScreen):
     def _change_view(self, view: View) -> None:
         self._view = view
         if self._shown is not None:
-            widths = {name: self._pane(name).wrap_width for name in PANES}
+            widths = {name: self._pane(name).wrap_width for name in TEXTS}
             self.in_background(partial(ready, self._shown.item, view, widths), self._show, group="item-open")
 
     def action_raw(self) -> None:
@@ -195,21 +246,32 @@ class ItemScreen(WorkbenchScreen):
         """Open or fold thoughts."""
         self._change_view(self._view._replace(fold=not self._view.fold))
 
-    def action_reading(self) -> None:
-        """Mark the answer as the next verifier read it."""
+    def action_choose(self, step: int) -> None:
+        """Choose another verdict, or none."""
         if self._shown is None:
             return
-        count = len(readings(self._shown.item))
-        if count < 2:
-            self.notify("No verifier says where it found the answer.", markup=False)
+        names = [None, *(verdict.verifier for verdict in self._shown.item.verdicts)]
+        if len(names) < 2:
+            self.notify("No verifier has judged this item yet.", markup=False)
             return
-        self._change_view(self._view._replace(reading=(self._view.reading + 1) % count))
+        present = names.index(self._view.verifier) if self._view.verifier in names else 0
+        self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
 
     def action_answer(self) -> None:
         """Scroll to the final answers; a completion without one ends at its end."""
         self._pane("reference").jump("answer")
         if not self._pane("completion").jump("answer"):
             self._pane("completion").action_bottom()
+
+    def action_answer_of(self, name: str) -> None:
+        """Go to the final answer in one pane."""
+        pane = self._pane(name)
+        pane.focus()
+        self.call_after_refresh(self._jump_to_answer, pane)
+
+    def _jump_to_answer(self, pane: Reader) -> None:
+        if not pane.jump("answer"):
+            self.notify("No final answer is marked here.", markup=False)
 
     # -- find, write, leave ------------------------------------------------------------------------
 

@@ -6,21 +6,50 @@ from collections.abc import Iterator
 
 from workbench.model.browse import ItemDetail, ItemLabel, ItemVerdict
 from workbench.model.label import EXCLUSION_REASONS
+from workbench.model.reasons import sentence
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.tui.widgets.answers_view import INDENT, Line, answers, shown
+from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.wrapping import wrap_line
 
-_STYLES: dict[str, StyleName] = {"correct": "answer", "incorrect": "error", "error": "error", "none": "dim"}
-_ANSWER = 400
-"""Characters of a final answer that are shown."""
+CHOSEN = "chosen"
+"""The mark of the line where the chosen verdict begins."""
+
+_SIGN = "› "
+_STYLES: dict[str, StyleName] = {"correct": "success", "incorrect": "error", "error": "error", "none": "dim"}
+_SHORT = 24
+"""Characters an answer may have to stand within a sentence."""
 
 
-def evidence(item: ItemDetail) -> RenderedText:
-    """Gold, labels and verdicts of an item."""
-    lines = [*_gold(item), *_labels(item), *_verdicts(item)]
-    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
+def evidence(
+    item: ItemDetail, width: int = 0, *, beside: bool = False, raw: bool = False, chosen: str | None = None
+) -> RenderedText:
+    """Gold, labels and verdicts of an item.
+
+    Args:
+        item: The item.
+        width: Cells to lay the lines out for; 0 leaves that to who shows them.
+        beside: Final answers side by side, if the width allows.
+        raw: Final answers as stored.
+        chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
+    """
+    lines = [*_gold(item), *_labels(item), *_heading(item, chosen)]
+    marks: dict[str, list[int]] = {}
+    for number, verdict in enumerate(item.verdicts):
+        if number:
+            lines.append(())
+        if verdict.verifier == chosen:
+            marks[CHOSEN] = [len(lines)]
+        lines.extend(_verdict(verdict, width, beside, raw, verdict.verifier == chosen))
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), marks)
 
 
-Line = tuple[Span, ...]
+def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
+    """What a verdict rests on, in a sentence; "" where its codes say nothing."""
+    value = "" if verdict.reference_final is None else shown(verdict.reference_final, raw)
+    short = len(value) <= _SHORT and "\n" not in value
+    return sentence(verdict.verdict, verdict.reason, verdict.rule, value if short else "")
 
 
 def _gold(item: ItemDetail) -> Iterator[Line]:
@@ -28,7 +57,7 @@ def _gold(item: ItemDetail) -> Iterator[Line]:
     imported = f"   imported: {item.imported_gold}" if item.gold_from != "imported" else ""
     yield (Span("Gold", "heading"), Span("  "), _word(item.gold), Span(f"{origin}{imported}"))
     if item.reason:
-        yield (Span(f"{item.state}: {_reason(item.reason)}"),)
+        yield (Span(f"{item.state}: {_exclusion(item.reason)}"),)
 
 
 def _labels(item: ItemDetail) -> Iterator[Line]:
@@ -44,40 +73,48 @@ def _label(label: ItemLabel) -> Iterator[Line]:
     kind = "" if label.kind == "label" else f" {label.kind}"
     remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
     words = " · ".join(word for word in remarks if word)
-    reason = f" ({_reason(label.reason)})" if label.reason else ""
+    reason = f" ({_exclusion(label.reason)})" if label.reason else ""
     yield (_word(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
     if label.note:
         yield (Span("  note: ", "dim"), Span(label.note))
 
 
-def _verdicts(item: ItemDetail) -> Iterator[Line]:
+def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
     yield ()
-    yield (Span("Verdicts", "heading"),)
+    legend = "  › chosen: its answers are marked ▶" if chosen is not None else ""
+    yield (Span("Verdicts", "heading"), Span(legend, "dim"))
     if not item.verdicts:
         yield (Span("none yet", "dim"),)
-    for verdict in item.verdicts:
-        yield from _verdict(verdict)
 
 
-def _verdict(verdict: ItemVerdict) -> Iterator[Line]:
-    score = "" if verdict.score is None else f"score {verdict.score:g}"
-    words = " · ".join(word for word in (verdict.reason, score, f"{verdict.ms:.1f} ms", f"run {verdict.run}") if word)
-    yield (_word(verdict.verdict), Span(f" {verdict.verifier}  ", "bold"), Span(words, "dim"))
-    if verdict.reference_final is not None or verdict.candidate_final is not None:
-        yield (
-            Span("  reference ", "dim"),
-            Span(_answer(verdict.reference_final), "code"),
-            Span("  ·  completion ", "dim"),
-            Span(_answer(verdict.candidate_final), "code"),
-        )
-    if verdict.detail:
-        yield (Span("  ", "dim"), Span(verdict.detail))
+def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: bool) -> Iterator[Line]:
+    sign = Span(_SIGN, "bold") if chosen else Span(" " * len(_SIGN))
+    yield sign, _word(verdict.verdict), Span(f" {verdict.verifier}", "bold")
+    yield from _wrapped(explanation(verdict, raw=raw), "", width)
+    yield from answers(verdict, width, beside=beside, raw=raw, marked=chosen)
+    yield from _wrapped(verdict.detail or "", "", width)
+    yield from _wrapped(_small(verdict), "dim", width)
 
 
-def _answer(text: str | None) -> str:
-    if text is None:
-        return "(none found)"
-    return text if len(text) <= _ANSWER else text[:_ANSWER] + "…"
+def _small(verdict: ItemVerdict) -> str:
+    """What is there for those who need it: codes, version, run, time."""
+    words = (
+        verdict.reason,
+        f"rule {verdict.rule}" if verdict.rule and verdict.rule != verdict.reason else "",
+        "" if verdict.score is None else f"score {verdict.score:g}",
+        f"version {verdict.version}" if verdict.version else "",
+        f"run {verdict.run}",
+        f"{verdict.ms:.1f} ms",
+    )
+    return " · ".join(word for word in words if word)
+
+
+def _wrapped(text: str, style: StyleName, width: int) -> Iterator[Line]:
+    """A text in indented lines."""
+    text, room = printable(text), width - len(INDENT)
+    if text:
+        for start, end in wrap_line(text, room) if room > 0 else ((0, len(text)),):
+            yield Span(INDENT), Span(text[start:end], style)
 
 
 def _word(word: str) -> Span:
@@ -85,5 +122,5 @@ def _word(word: str) -> Span:
     return Span(f"{mark} {word}", _STYLES.get(word, "bold"))
 
 
-def _reason(code: str) -> str:
+def _exclusion(code: str) -> str:
     return EXCLUSION_REASONS.get(code, code)

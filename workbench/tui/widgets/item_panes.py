@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from workbench.model.browse import ItemDetail
+from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.render.document import RenderedText
+from workbench.render.pieces import ANSWER_SIGN
 from workbench.render.text import render, render_raw
 from workbench.services.browsing import final_answers, origin
-from workbench.tui.widgets.evidence import evidence
+from workbench.services.cards import FinalAnswer
 from workbench.tui.widgets.wrapping import Wrapped, prepare
 
-PANES: Final = ("question", "reference", "completion", "evidence")
+TEXTS: Final = ("question", "reference", "completion")
+PANES: Final = (*TEXTS, "evidence")
 
 
 class View(NamedTuple):
@@ -21,12 +23,12 @@ class View(NamedTuple):
     Attributes:
         raw: The stored text itself.
         fold: ``<think>`` blocks as one line.
-        reading: Whose reading of the completion's answer is marked: 0 is the workbench's own, then each verifier's.
+        verifier: Whose reading of both final answers is marked; None for the workbench's own.
     """
 
     raw: bool = False
     fold: bool = True
-    reading: int = 0
+    verifier: str | None = None
 
 
 class Pane(NamedTuple):
@@ -37,7 +39,7 @@ class Pane(NamedTuple):
 
 
 class ReadyItem(NamedTuple):
-    """An item and its panes by name."""
+    """An item and the panes of its texts by name."""
 
     item: ItemDetail
     view: View
@@ -45,28 +47,55 @@ class ReadyItem(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Where someone found the completion's final answer."""
+    """Where someone found a final answer, and who or how."""
 
     title: str
     span: tuple[int, int] | None
 
 
-def readings(item: ItemDetail) -> list[Reading]:
-    """Our own reading of the completion's answer, then those of verifiers that say where they found it."""
-    _, answer = final_answers(item)
-    own = Reading(f"answer: {origin(answer)}", (answer.start, answer.end) if answer.found else None)
-    others = (
-        Reading(f"answer as {verdict.verifier} read it", verdict.candidate_span)
-        for verdict in item.verdicts
-        if verdict.candidate_span is not None
+def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
+    """A verifier's verdict on an item, if it has one."""
+    return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
+
+
+def readings(item: ItemDetail, verifier: str | None = None) -> tuple[Reading, Reading]:
+    """Where a verifier found the final answers of reference and completion.
+
+    The workbench's own reading stands in where there is no verdict or it names no place.
+    """
+    verdict = verdict_of(item, verifier)
+    reference, completion = final_answers(item)
+    if verdict is None:
+        return _own(reference), _own(completion)
+    return (
+        _reading(item.reference, verdict, verdict.reference_span, "no_reference_answer", reference),
+        _reading(item.completion, verdict, verdict.candidate_span, "no_answer_found", completion),
     )
-    return [own, *others]
+
+
+def _own(answer: FinalAnswer, remark: str = "") -> Reading:
+    if not answer.found:
+        return Reading(origin(answer), None)
+    return Reading(f"{ANSWER_SIGN}answer: {origin(answer)}{remark}", (answer.start, answer.end))
+
+
+def _reading(
+    text: str, verdict: ItemVerdict, span: tuple[int, int] | None, none_found: str, own: FinalAnswer
+) -> Reading:
+    # Stored by a plug-in, offsets may be anything.
+    if span is not None and 0 <= span[0] < span[1] <= len(text):
+        return Reading(f"{ANSWER_SIGN}answer as {verdict.verifier} read it", span)
+    if verdict.reason == none_found:
+        return Reading(f"{verdict.verifier} found no answer", None)
+    return _own(own, f" ({verdict.verifier} names no place)")
 
 
 def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
-    """Render all texts of an item and wrap them; slow for long ones.
+    """Render the texts of an item and wrap them; slow for long ones.
 
     Args:
+        item: The item.
+        view: How to show it.
         widths: Pane -> cells to wrap to; those without are wrapped by their reader.
     """
     panes = {}
@@ -77,14 +106,10 @@ def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
 
 
 def _texts(item: ItemDetail, view: View) -> Iterator[tuple[str, str, RenderedText]]:
-    reference, _ = final_answers(item)
-    found = readings(item)
-    reading = found[view.reading % len(found)]
+    reference, completion = readings(item, view.verifier)
     yield "question", "Question", _render(item.question, None, view)
-    span = (reference.start, reference.end) if reference.found else None
-    yield "reference", f"Reference · answer: {origin(reference)}", _render(item.reference, span, view)
-    yield "completion", f"Completion · {reading.title}", _render(item.completion, reading.span, view)
-    yield "evidence", "Labels and verdicts", evidence(item)
+    yield "reference", f"Reference · {reference.title}", _render(item.reference, reference.span, view)
+    yield "completion", f"Completion · {completion.title}", _render(item.completion, completion.span, view)
 
 
 def _render(text: str, span: tuple[int, int] | None, view: View) -> RenderedText:

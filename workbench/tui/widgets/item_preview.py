@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.model.browse import ItemDetail
+from workbench.render.answers import render_answer
 from workbench.render.document import RenderedLine, RenderedText, Span
 from workbench.render.text import render
 from workbench.services.browsing import final_answers
@@ -14,8 +15,13 @@ _CHARACTERS, _TAIL = 500, 400
 _QUESTION_LINES, _REFERENCE_LINES = 12, 8
 
 
-def preview(item: ItemDetail) -> RenderedText:
-    """Question, reference and completion, a dozen lines of each, then labels and verdicts."""
+def preview(item: ItemDetail, width: int = 0) -> RenderedText:
+    """Question, reference and completion, a dozen lines of each, then labels and verdicts.
+
+    Args:
+        item: The item.
+        width: Cells to lay verdicts out for; 0 leaves that to who shows them.
+    """
     reference, completion = final_answers(item)
     lines = [
         *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
@@ -23,7 +29,7 @@ def preview(item: ItemDetail) -> RenderedText:
         *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
         *_answer("Completion's answer", completion.text),
         *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
-        *evidence(item).lines,
+        *evidence(item, width, beside=True).lines,
     ]
     return RenderedText(tuple(lines), {})
 
@@ -36,7 +42,7 @@ def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
 
 def _answer(title: str, text: str) -> Iterator[RenderedLine]:
     if text:
-        yield _line(Span(f"{title}: ", "heading"), Span(text[:_TAIL].replace("\n", " "), "answer"))
+        yield _line(Span(f"{title}: ", "heading"), Span(render_answer(text)[:_TAIL].replace("\n", " "), "answer"))
 
 
 def _line(*spans: Span) -> RenderedLine:

@@ -27,7 +27,7 @@ _AT_ONCE: Final = 40_000
 """Characters that are wrapped without a thread; more than that would be felt as a pause."""
 
 _CONTEXT: Final = 2
-"""Lines left above a place that was jumped to."""
+"""Lines left above a place that was jumped to, where there is room for as many below it."""
 
 
 def _part(style: str) -> str:
@@ -70,7 +70,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         & > .reader--bold { text-style: bold; }
         & > .reader--italic { text-style: italic; }
         & > .reader--dim { color: $text-muted; text-style: dim; }
-        & > .reader--answer { background: $success-muted; color: $text-success; text-style: bold; }
+        & > .reader--answer { background: $success-muted; color: $text-success; text-style: bold underline; }
+        & > .reader--success { color: $text-success; text-style: bold; }
         & > .reader--think { color: $text-muted; text-style: italic; }
         & > .reader--quote { color: $text-muted; }
         & > .reader--error { color: $text-error; text-style: bold; }
@@ -113,6 +114,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def wrap_width(self) -> int:
         """The width, in cells, to `prepare` a text for; 0 before the first layout."""
         return max(0, self.scrollable_size.width - 1)  # a free cell before the scrollbar
+
+    @property
+    def document(self) -> RenderedText | None:
+        """The text that is shown."""
+        return self._document
 
     @property
     def row_count(self) -> int:
@@ -231,7 +237,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
 
     def _show_row(self, row: int) -> None:
-        self.scroll_to(y=row - _CONTEXT, animate=False, force=True)
+        above = min(_CONTEXT, max(0, self.scrollable_size.height - 1) // 2)
+        self.scroll_to(y=row - above, animate=False, force=True)
 
     def _show_hit(self) -> None:
         self._strips.clear()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import structs
 from textual.content import Content
 
+from workbench.model.reasons import title
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.render.bars import NONE, bar, compact_count, percent
 from workbench.tui.widgets.cells import printable
@@ -125,6 +126,12 @@ def reasons_text(run: RunInfo, limit: int) -> str:
     return ", ".join(texts) + (f" and {len(found) - limit} more" if len(found) > limit else "")
 
 
+def _reason_words(code: str) -> str:
+    """A reason code, with its title beside it where it has one."""
+    words = title(code)
+    return f"{printable(code)} ({words})" if words else printable(code)
+
+
 def _counts(run: RunInfo) -> list[tuple[str, str]]:
     if run.verdicts is None:
         return [("counting …", "$foreground-muted")]
@@ -164,5 +171,5 @@ def details(run: RunInfo, log: str) -> Content:
     reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     whole = sum((run.verdicts or {}).values())
     for reason, count in reasons:
-        lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {printable(reason)}"))
+        lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {_reason_words(reason)}"))
     return Content("\n").join(lines if reasons else [*lines, Content("none given")])

@@ -287,8 +287,11 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         self.scroll_to(x=self.scroll_offset.x + steps * _SIDEWAYS, animate=False, force=True)
 
     def action_open(self) -> None:
-        """Open the row under the cursor."""
-        row_id = None if self.cursor is None or self._cache is None else self._cache.id_at(self.cursor)
+        """Open the row under the cursor; a hidden selection first gives way to the top row in sight."""
+        if self.cursor is None:
+            self.action_move(0)
+            return
+        row_id = None if self._cache is None else self._cache.id_at(self.cursor)
         if row_id is not None:
             self.post_message(self.RowSelected(self, row_id))
 

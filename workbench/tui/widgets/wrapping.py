@@ -6,12 +6,12 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final, NamedTuple
 
 from rich.cells import get_character_cell_size
 
-from workbench.render.document import RenderedText, Span
+from workbench.render.document import RenderedText, Span, StyleName
 from workbench.tui.widgets.cells import printable
 
 _NO_START: Final = frozenset("、。，．,.：；！？!?)）]］】〉》」』〕…‥ー々%％°℃")
@@ -55,8 +55,14 @@ class Wrapped(NamedTuple):
         return max(0, bisect_right(self.rows, (line, offset, sys.maxsize)) - 1)
 
     def marked_rows(self, mark: str) -> list[int]:
-        """The rows where the lines with this mark begin."""
-        return [self.row_of(line) for line in self.rendered.marks.get(mark, ()) if line < len(self.lines)]
+        """The rows where the lines with this mark begin; of the final answer, where it begins itself."""
+        lines = (line for line in self.rendered.marks.get(mark, ()) if line < len(self.lines))
+        return [self.row_of(line, self._offset(line, "answer") if mark == "answer" else 0) for line in lines]
+
+    def _offset(self, line: int, style: StyleName) -> int:
+        """Where the first span of a style begins in a line."""
+        before = takewhile(lambda span: span.style != style, self.lines[line])
+        return sum(len(span.text) for span in before)
 
     def text(self, line: int) -> str:
         """The printable text of a line."""

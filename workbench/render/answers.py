@@ -1,0 +1,39 @@
+"""A final answer by itself, for reading."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.render.math import render_math
+from workbench.render.text import render
+
+LONGEST = 2_000
+"""Characters of an answer that are rendered."""
+
+_DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
+_MATH = re.compile(r"\\|\^|_\{")
+_BOX = ("\\boxed", "\\fbox")
+
+
+def render_answer(text: str) -> str:
+    """A final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
+    text = text[:LONGEST]
+    if _DELIMITED.search(text) is not None:
+        return render(_closed(text)).text.strip()
+    return render_math(text) if _MATH.search(text) is not None else render(text).text
+
+
+def _closed(text: str) -> str:
+    """A stretch from box to box with the delimiters round it that it was cut out of."""
+    if not (text.startswith(_BOX) and text.endswith("}")):
+        return text
+    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+        opens, closes = text.find(opening), text.find(closing)
+        if 0 <= closes < (opens if opens >= 0 else len(text)):
+            text = opening + text
+        if text.rfind(opening) > text.rfind(closing):
+            text += closing
+    dollars = "$$" if "$$" in text else "$"
+    if text.count(dollars) % 2:
+        return text + dollars
+    return f"{dollars}{text}{dollars}" if dollars in text else text

@@ -1,6 +1,6 @@
 """Speed and memory of the verifier ``rules``; Math-Verify, used as its README shows, judges the same rows.
 
-Usage: python -m bench.verifying [--rows 1080] [--more 10800] [--many 200000]
+Usage: python -m bench.verifying [--rows 1080] [--more 32400] [--many 200000]
 
 Both are timed as whole jobs, the start of their processes included. The rows are the real ones beside the project
 if they are there, else synthetic ones with long completions. Real rows are repeated with another question each
@@ -47,7 +47,7 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_080)
-    parser.add_argument("--more", type=int, default=10_800)
+    parser.add_argument("--more", type=int, default=32_400)
     parser.add_argument("--many", type=int, default=200_000)
     options, _ = parser.parse_known_args()
     rows = list(islice(_rows(), options.rows))

@@ -41,15 +41,17 @@ QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 400
 
 _THINK_END = "</think>"
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
+_CUE_WORDS = ("nswer", "NSWER", "答案")
+_CUE_REACH = 40
+_HEADING = re.compile(r"^[#*\ \t]{0,20}final\s{1,5}answer[*\ \t]{0,20}\n", re.IGNORECASE | re.MULTILINE)
 _CUE = re.compile(
     r"""
-    ^[#*\ \t]*final\s+answer[*\ \t]*\n                              # a heading
-    | (?<!reference\ )\banswers?\b (?:\s+(?:choice|option|here|to\s+(?:the|this)\s+(?:question|problem)))?
+    (?<!reference\ )\banswers?\b (?:\s+(?:choice|option|here|to\s+(?:the|this)\s+(?:question|problem)))?
       \*{0,2}\s*
       (?: [:：] | \b(?:is|are|was|would\s+be|should\s+be|must\s+be)\b\s*:? )
     | 答案\s*(?:是|为：|为|：|:)
     """,
-    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE,
 )
 _SENTENCE_END = re.compile(r"(?:[.?]|(?<!\d)!)(?=\s|$)|[。！？]")
 _NUMBER = re.compile(r"[-−+]?\d[\d,]*(?:\.\d+)?(?:/\d+)?")
@@ -248,8 +250,22 @@ def _whole(text: str) -> FinalAnswer | None:
 
 def _cue(text: str, start: int) -> FinalAnswer | None:
     """What follows the last cue: to the end of its sentence, on its line or the next one."""
-    cue = _last(_CUE, text, start)
-    return None if cue is None else _sentence(text, cue.end())
+    behind = _behind_last_cue(text, start)
+    return None if behind is None else _sentence(text, behind)
+
+
+def _behind_last_cue(text: str, start: int) -> int | None:
+    """Looks from the end: a text has few places where a cue could be, and the last one counts."""
+    at = len(text)
+    while (at := max(text.rfind(word, start, at) for word in _CUE_WORDS)) >= 0:
+        line = text.rfind("\n", max(at - _CUE_REACH, start), at) + 1
+        heading = _HEADING.match(text, line or max(at - _CUE_REACH, start))
+        if heading is not None and heading.end() > at:
+            return heading.end()
+        cue = _CUE.match(text, at if text[at] == "答" else max(at - 1, start))
+        if cue is not None:
+            return cue.end()
+    return None
 
 
 def _sentence(text: str, start: int) -> FinalAnswer | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from workbench.final_answer import FinalAnswer
 from workbench.verifiers.rules.answers import Answers, boxes_of, hedged, last_boxes, listed, stated_values
 from workbench.verifiers.rules.brackets import same_closing
-from workbench.verifiers.rules.choice import same_choice
+from workbench.verifiers.rules.choice import choice_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
 from workbench.verifiers.rules.options import has_label, letters
@@ -141,15 +141,19 @@ def _choice(
 ) -> Decision | None:
     if question.type != "C" and not (has_label(reference) or has_label(answer)):
         return None
-    if not question.options and (letters(reference, {}) is None or question.type not in (None, "C")):
+    expected = letters(reference, question.options)
+    if not question.options and (expected is None or question.type not in (None, "C")):
         return None
     if candidate.how != "boxed" and hedged(answer):
         return Decision(None, "hedged")
-    equal = same_choice(reference, answer, question.options, comparison.same)
-    ours, theirs = letters(reference, question.options), letters(answer, question.options)
-    if equal is not None:
-        return Decision(equal, *(("letter", "choice.letter") if ours and theirs else ("option_text", "choice.text")))
-    return Decision(False, "letter", "choice.none") if question.options and (ours or theirs) else None
+    given = letters(answer, question.options)
+    if expected and given:
+        return Decision(given == expected, "letter", "choice.letter")
+    wanted = expected or option_of(reference, question.options, comparison.same)
+    chosen = given or choice_of(answer, question.options, comparison.same)
+    if wanted and chosen:
+        return Decision(chosen == wanted, "option_text", "choice.text")
+    return Decision(False, "letter", "choice.none") if question.options and (expected or given) else None
 
 
 def _state(reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: Question) -> Decision | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from workbench.verifiers.rules.structure import tidy
 
@@ -18,26 +19,41 @@ _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
 _UPPER_ROMAN = tuple(number.upper() for number in _ROMAN)
 _CIRCLED = tuple("①②③④⑤⑥⑦⑧⑨⑩")
 _DIGITS = tuple(str(number) for number in range(1, 21))
-_STYLES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    (_LETTERS, re.compile(r"(?<![\w)(\]\\^_])\(\s*([A-Z])\s*(?:\\\s)?\s*\)")),
-    (_LETTERS, re.compile(r"(?:^|\n|\\qquad|\\quad|  |\$)[ \t$*\-]{0,6}([A-Z])\s*[.:)、．：]")),
-    (_LETTERS, re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:)](?=[\s$\\])|[、．：])")),
-    (_LETTERS, re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
-    (_LOWER_LETTERS, re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
-    (_CIRCLED, re.compile(r"([①-⑩])")),
-    (_ROMAN, re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
-    (_UPPER_ROMAN, re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
+
+
+class _Style(NamedTuple):
+    """One way of marking options.
+
+    Attributes:
+        labels: The labels in order.
+        probe: Found fast, and only where there is a second label.
+        marker: A label, as its group 1, with what marks it.
+    """
+
+    labels: tuple[str, ...]
+    probe: re.Pattern[str]
+    marker: re.Pattern[str]
+
+
+_STYLES = (
+    _Style(_LETTERS, re.compile(r"\(\s*B"), re.compile(r"(?<![\w)(\]\\^_])\(\s*([A-Z])\s*(?:\\\s)?\s*\)")),
+    _Style(
+        _LETTERS,
+        re.compile(r"B\s*[.:)、．：]"),
+        re.compile(r"(?:^|\n|\\qquad|\\quad|  |\$)[ \t$*\-]{0,6}([A-Z])\s*[.:)、．：]"),
+    ),
+    _Style(
+        _LETTERS,
+        re.compile(r"B\s*[.:)、．：]"),
+        re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:)](?=[\s$\\])|[、．：])"),
+    ),
+    _Style(_LETTERS, re.compile(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
+    _Style(_LOWER_LETTERS, re.compile(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
+    _Style(_CIRCLED, re.compile("②"), re.compile(r"([①-⑩])")),
+    _Style(_ROMAN, re.compile(r"\(ii\)"), re.compile(r"(?<![\w)])\(([ivx]{1,4})\)")),
+    _Style(_UPPER_ROMAN, re.compile(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
-_NUMBERED = (_DIGITS, re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
-_PROBES = {
-    "B": re.compile(r"B(?:\\?\s)?\s?[.):、．：\]]"),
-    "b": re.compile(r"\bb\)"),
-    "②": re.compile("②"),
-    "ii": re.compile(r"\(ii\)"),
-    "II": re.compile(r"II[.)]"),
-    "2": re.compile(r"2[.)]"),
-}
-"""The second label of each style; a question without it has no options of that style."""
+_NUMBERED = _Style(_DIGITS, re.compile(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
 _BETWEEN = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |[\s$;,*&~])+\Z|\A(?:\\ |[\s$;,*&~])+")
 
 _BEFORE = re.compile(
@@ -71,13 +87,13 @@ def options(question: str, numbered: bool = False) -> dict[str, str]:
         question: The question's text.
         numbered: Also take ``1.``, where no other style is found.
     """
-    text = _BLANKS.sub("  ", question[-_READ:])
+    text = question[-_READ:]
+    if "  " in text or "\t" in text:
+        text = _BLANKS.sub("  ", text)
     if "\\" in text:
         text = _WRAPPER.sub(r" \1 ", text)
-    for labels, marker in (*_STYLES, _NUMBERED) if numbered else _STYLES:
-        if not _PROBES[labels[1]].search(text):
-            continue
-        if run := _last_run(list(marker.finditer(text)), labels):
+    for style in (*_STYLES, _NUMBERED) if numbered else _STYLES:
+        if style.probe.search(text) and (run := _last_run(list(style.marker.finditer(text)), style.labels)):
             ends = [mark.start() for mark in run[1:]] + [len(text)]
             return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}
     return {}

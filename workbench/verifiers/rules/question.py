@@ -92,12 +92,13 @@ class Question:
     @cached_property
     def imaginary(self) -> bool:
         """Whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
-        return self.subtype == "A5" or _IMAGINARY.search(self.text[-_TAIL:]) is not None
+        named = "omplex" in self.text or "imaginary" in self.text
+        return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
 
     @cached_property
     def open(self) -> bool:
         """Whether it asks for any example, so that another answer than the reference may be right."""
-        return _EXAMPLE.search(self.text[-_TAIL:]) is not None
+        return "example" in self.text and _EXAMPLE.search(self.text[-_TAIL:]) is not None
 
     def restated_by(self, answer: str, reference: str) -> bool:
         """Whether an answer only repeats an expression of the question instead of working it out."""

@@ -60,6 +60,7 @@ _TERMS = _vocabulary(
 
 _READ = 1_500
 _SENTENCE = 160
+_OFFER = 300
 _ALTERNATIVES = re.compile(
     r"((?:[\w'-]+(?: [\w'-]+)?, ){1,6}(?:or )?[\w'-]+(?: [\w'-]+)?,? or [\w'-]+(?: [\w'-]+)?"
     r"|[\w'-]+ or (?:not )?[\w'-]+)\s*[?.\n]"
@@ -102,7 +103,7 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
 
 def _offered(question: str) -> list[str]:
     """The last alternatives a question offers, two or more short phrases."""
-    found = _ALTERNATIVES.findall(question)
+    found = _ALTERNATIVES.findall(question[-_OFFER:])
     if not found:
         return []
     parts = [part.strip(" '\"“”") for part in _OR.split(found[-1]) if part.strip()]

@@ -7,21 +7,30 @@ import re
 import tempfile
 from pathlib import Path
 
+from textual.screen import Screen
+
+from workbench.services.browsing import find
 from workbench.services.demo import load_sample, verify_sample
 from workbench.services.people import assign
 from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.accuracy import AccuracyScreen
+from workbench.tui.screens.annotate import AnnotateScreen
+from workbench.tui.screens.item import ItemScreen
 
 HERE = Path(__file__).resolve().parent
-SIZE = (110, 32)
+SIZE = (120, 30)
+
+CONVERTED = "f74bd5971eec23a6c28af533e2cff8ad"
+"""A completion of the sample: its answer is the reference's in another unit."""
 
 
-async def take(project: Project, annotator: str | None, screen: str, name: str) -> None:
-    """Open one screen and save what it shows as ``docs/NAME.svg``."""
+async def take(project: Project, annotator: str | None, screen: Screen[None], name: str) -> None:
+    """Show one screen and save what it shows as ``docs/NAME.svg``."""
     app = WorkbenchApp(project, annotator)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
-        app.open_screen(screen)
+        app.push_screen(screen)
         for _ in range(4):
             await pilot.pause()
             await app.workers.wait_for_complete()
@@ -36,14 +45,16 @@ def self_contained(svg: str) -> str:
 
 
 def main() -> None:
-    """Accuracy as the coordinator sees it, and Annotate as an annotator does."""
+    """Accuracy and a verdict's evidence as the coordinator sees them, and Annotate as an annotator does."""
     with tempfile.TemporaryDirectory() as folder:
         project = open_project(Path(folder) / "sample.db", create=True)
         load_sample(project)
         verify_sample(project, lambda _: None)
         assign(project, ["amira", "ben", "eve"], per_item=2)
-        asyncio.run(take(project, None, "accuracy", "accuracy"))
-        asyncio.run(take(project, "eve", "annotate", "annotate"))
+        (converted,) = find(project, CONVERTED)
+        asyncio.run(take(project, None, AccuracyScreen(), "accuracy"))
+        asyncio.run(take(project, None, ItemScreen(converted, (), ("rules", "math-verify")), "evidence"))
+        asyncio.run(take(project, "eve", AnnotateScreen(), "annotate"))
         project.close()
 
 

@@ -60,6 +60,7 @@ _SURROUND = _BLANK + "*_`"
 _AFTER_CUE = re.compile(r"[\s:：]*(?:[*_`]{1,3}(?=\s|$))?[\s:：]*")
 _WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
 _MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
+_JOINED_BOLD = re.compile(r"\*\*[^*\n]{1,80}\*\*\s{0,3}(?:,|and|&|,\s?and)\s{0,3}\Z")
 _PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
 _CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 
@@ -122,14 +123,19 @@ def completion_answer(text: str) -> FinalAnswer:
     Order: the last ``\\boxed`` or ``\\fbox`` (with the others on its line), "answer is" and its like, bold in the
     last line, math in the last line, the last line itself when short ("whole" when it is all there is).
     """
-    thought = text.rfind(_THINK_END)
-    start = thought + len(_THINK_END) if thought >= 0 else 0
+    start = reply_start(text)
     return (
         _boxed(text, start)
         or _cue(text, start)
         or _in_last_line(text, start)
         or FinalAnswer("", len(text), len(text), "none")
     )
+
+
+def reply_start(completion: str) -> int:
+    """Where a completion's reply begins: behind the last ``</think>``."""
+    thought = completion.rfind(_THINK_END)
+    return thought + len(_THINK_END) if thought >= 0 else 0
 
 
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
@@ -256,8 +262,13 @@ def _cue(text: str, start: int) -> FinalAnswer | None:
 
 def _behind_last_cue(text: str, start: int) -> int | None:
     """Looks from the end: a text has few places where a cue could be, and the last one counts."""
-    at = len(text)
-    while (at := max(text.rfind(word, start, at) for word in _CUE_WORDS)) >= 0:
+    places = {word: text.rfind(word, start) for word in _CUE_WORDS}
+    while True:
+        at, word = max((at, word) for word, at in places.items())
+        if at < 0:
+            return None
+        # Only the word just tried is looked for again: one that is not there costs one search in all.
+        places[word] = text.rfind(word, start, at)
         line = text.rfind("\n", max(at - _CUE_REACH, start), at) + 1
         heading = _HEADING.match(text, line or max(at - _CUE_REACH, start))
         if heading is not None and heading.end() > at:
@@ -265,7 +276,6 @@ def _behind_last_cue(text: str, start: int) -> int | None:
         cue = _CUE.match(text, at if text[at] == "答" else max(at - 1, start))
         if cue is not None:
             return cue.end()
-    return None
 
 
 def _sentence(text: str, start: int) -> FinalAnswer | None:
@@ -312,9 +322,17 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
 
 
 def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
+    """The last bold stretch, with those before it that only "and" or a comma parts from it; a label is none."""
     close = text.rfind("**", start, end)
     opening = text.rfind("**", start, close) if close > start else -1
-    return _stripped(text, opening + 2, close, "bold") if opening >= 0 else None
+    if opening < 0 or text[opening + 2 : close].rstrip().endswith((":", "：")):
+        return None
+    first = opening
+    while (before := _JOINED_BOLD.search(text, start, first)) is not None:
+        first = before.start()
+    if first < opening:
+        return _stripped(text, first, close + 2, "bold", surround=_BLANK)
+    return _stripped(text, opening + 2, close, "bold")
 
 
 def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:

@@ -20,8 +20,9 @@ from workbench.services.accuracy_items import judged_items
 from workbench.services.project import Project
 from workbench.services.tables import accuracy_csv
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import AccuracyScreen
-from workbench.tui.widgets.accuracy_view import matrix_text
+from workbench.tui.screens.accuracy import WIDE, AccuracyScreen
+from workbench.tui.screens.accuracy_items import JudgedSource
+from workbench.tui.widgets import accuracy_view as view
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)
@@ -86,7 +87,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         shown = cells(app)
         for row in report.rows:
             title = next(title for verifier, title in shown if (title.split()[0] == (row.group or "all")) and verifier)
-            assert shown[row.verifier, title] == matrix_text(row)
+            assert shown[row.verifier, title] == view.matrix_text(row)
             assert f"({row.n})" in shown[row.verifier, title]
         assert f"protocol {protocol}" in text_of(app, "#accuracy-caption")
         assert "gold final" in text_of(app, "#accuracy-caption")
@@ -186,12 +187,44 @@ async def test_from_a_reason_to_its_items_to_the_evidence(tmp_path: Path, size: 
         await to_cell(pilot, "good", place)
         await press(pilot, "enter")
         assert "8 items: ✗ 0 wrong · ? 0 undecided · ✓ 8 right" in text_of(app, "#accuracy-items-counts")
+        assert "good × letter - compared as option letters" in text_of(app, "TitleBar")
         assert app.screen.query_one(VirtualTable).visible_ids == [2, 4, 6, 8, 10, 12, 14, 16]
         await press(pilot, "enter")
         assert type(app.screen).__name__ == "ItemScreen"
         await press(pilot, "escape", "escape")
         assert screen_of(app).chosen == ("good", "letter")
         assert not notices(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_reasons_are_shown_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = judged_project(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "y", *["b"] * 6)
+        report = screen_of(app).report
+        assert report is not None
+        wide = size[0] >= WIDE
+        rows = view.detail_rows(report, "good", wide)
+        assert [row.cells[0].text for row in rows][1:] == [
+            "letter - compared as option letters",
+            "number - compared as numbers",
+        ]
+        assert all(len(row.cells) == len(view.detail_columns(wide, False, "reason")) for row in rows)
+        await to_cell(pilot, "good", list(view.groups_of(report)).index("letter"))
+        assert "good · compared as option letters · accuracy 100.0 %" in text_of(app, "#accuracy-cell")
+
+
+def test_each_listed_item_says_why(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    items = judged_items(project, "good")
+    assert {row.item.id: row.reason for row in items.rows(items.ids())} == {
+        item: "number" if item % 2 else "letter" for item in range(1, 17)
+    }
+    baseline = judged_items(project, "always-incorrect")
+    assert {row.reason for row in baseline.rows(baseline.ids())} == {""}
+    source = JudgedSource(items)
+    place = [column.title for column in source.columns].index("why")
+    assert [row.cells[place].text for row in source.page([1, 2])] == ["numbers", "option letters"]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -295,5 +328,5 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
         assert ("[bold]x[/]", "[/]") in cells(app)
         assert not any("\x1b" in text for pair in cells(app) for text in pair)
         await press(pilot, "right", "enter")
-        assert "1 items: ✗ 1 wrong" in text_of(app, "#accuracy-items-counts")
+        assert "1 item: ✗ 1 wrong" in text_of(app, "#accuracy-items-counts")
         assert not notices(app)

@@ -14,7 +14,8 @@ from workbench.services.comparing import compared
 from workbench.services.comparing_text import verdict
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.compare import CompareScreen
+from workbench.tui.screens.compare import CompareScreen, Pair
+from workbench.tui.screens.item import ItemScreen
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
@@ -85,13 +86,58 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path, size: tuple[int, in
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
+async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c")
+        found = screen_of(app).found
+        assert found is not None
+        assert found.report == compared(project, "careful", "lax").report
+        await press(pilot, "N")
+        assert screen_of(app).pair == Pair(a="careful", b="always-incorrect")
+        await press(pilot, "escape")
+        assert type(app.screen).__name__ == "HomeScreen"
+
+
+async def test_without_a_complete_run_it_says_where_to_start_one(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
+        await press(pilot, "c")
+        assert "Start one in Verifiers & runs" in text_of(app, "#compare-head")
+        await press(pilot, "n", "N", "s", "p", "g", "w", "enter")
+        assert screen_of(app).pair is None
+        assert not notices(app)
+
+
+async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c", "n", "w", "enter")
+        assert isinstance(app.screen, ItemScreen)
+        assert app.screen.chosen is not None
+        assert app.screen.chosen.verifier == "third"
+        await press(pilot, "e")
+        assert app.screen.chosen.verifier == "careful"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
+        await press(pilot, "c", "p")
+        last = text_of(app, "#compare-head").splitlines()[-1]
+        assert last == "gold final · protocol strict: undecided counts as wrong"
+        await press(pilot, "p", "p")
+        last = text_of(app, "#compare-head").splitlines()[-1]
+        assert len(last) <= app.screen.query_one("#compare-head").content_size.width
+
+
 async def test_switches_go_round(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, "y", "c", "n")
-        assert screen_of(app).pair.b == "always-incorrect"
+        assert screen_of(app).pair == Pair(a="careful", b="always-incorrect")
         await press(pilot, "n")
-        assert screen_of(app).pair.b == "lax"
+        assert screen_of(app).pair == Pair(a="careful", b="lax")
         await press(pilot, "p", "p")
         found = screen_of(app).found
         assert found is not None

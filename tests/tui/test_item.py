@@ -148,9 +148,9 @@ async def test_evidence_names_people_verifiers_and_what_they_read(project: Proje
         assert "✗ incorrect ann 2025-03-01 · unsure note: the sign↵is wrong" in text
         await press(pilot, "end")
         text = " ".join(pane(app, "evidence").split())
-        assert "✗ incorrect nines version 1 · run 1 · 3.2 ms" in text
+        assert "✗ incorrect nines run 1 · 3.2 ms" in text
         assert "✓ correct eights" in text
-        assert "compared as numbers no_match · score 0.5 · version 1 · run 2 · 1.0 ms" in text
+        assert "compared as numbers no_match · score 0.5 · run 2 · 1.0 ms" in text
 
 
 async def test_raw_shows_the_stored_text_and_thoughts_unfold(project: Project) -> None:

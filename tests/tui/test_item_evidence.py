@@ -71,7 +71,7 @@ async def showing(
     project: Project, verifier: str | None = None, *, neighbours: Sequence[int] = (), size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[ItemScreen, Pilot[None]]]:
     async with opened(project, size=size) as (app, pilot):
-        app.push_screen(ItemScreen(1, neighbours, verifier))
+        app.push_screen(ItemScreen(1, neighbours, () if verifier is None else (verifier,)))
         await settle(pilot)
         assert isinstance(app.screen, ItemScreen)
         yield app.screen, pilot
@@ -200,11 +200,30 @@ async def test_words_say_what_each_verdict_rests_on(project: Project, size: tupl
     async with showing(project, size=size) as (screen, _):
         text = " ".join(" ".join(lines(screen)).split())
         assert "✓ correct rules Both are the number 1/4." in text
-        assert "number · rule number.exact · version rules-1.5 · run 1 · 0.0 ms" in text
+        assert "number · rule number.exact · run 1 · 0.0 ms" in text
         assert "✗ incorrect silent Computer algebra does not find them equal." in text
-        assert "✗ incorrect odd version odd-1.5" in text
+        assert "✗ incorrect odd run 3" in text
         assert "? abstain parts It abstains: the reference has several parts, and the completion's box gives" in text
         assert "(none found)" in text
+
+
+async def test_the_version_stands_beside_the_chosen_verdict(project: Project) -> None:
+    async with showing(project, "rules") as (screen, _):
+        text = " ".join(" ".join(lines(screen)).split())
+        assert "number · rule number.exact · version rules-1.5 · run 1 · 0.0 ms" in text
+        assert "version silent-1.5" not in text
+
+
+async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        app.push_screen(ItemScreen(1, (), ("parts", "silent")))
+        await settle(pilot)
+        assert isinstance(app.screen, ItemScreen)
+        named = [line.split()[-1] for line in lines(app.screen) if line[2:3] in "✓✗?" and line[2:3]]
+        assert named == ["parts", "silent", "rules", "odd", "blind"]
+        await press(pilot, "e")
+        assert app.screen.chosen is not None
+        assert app.screen.chosen.verifier == "silent"
 
 
 async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from workbench.analysis import metrics
 from workbench.analysis.arrays import FloatArray, IntArray
@@ -15,9 +15,6 @@ from workbench.analysis.intervals import clustering, wilson
 from workbench.model.report import NO_REASON, AccuracyRow
 from workbench.model.taxonomy import UNTYPED
 from workbench.model.verdict import Outcome, Protocol3
-
-ALWAYS_INCORRECT = "always-incorrect"
-ALWAYS_CORRECT = "always-correct"
 
 _NUMBER = re.compile(r"([0-9]{1,15})")
 
@@ -65,18 +62,6 @@ def accuracy_rows(verifier: str, columns: AccuracyColumns, protocol: Protocol3) 
     present = np.bincount(columns.group, minlength=len(columns.names)) > 0
     kept = [row for row, any_item in zip(grouped, present, strict=True) if any_item]
     return rows + sorted(kept, key=lambda row: group_order(row.group or ""))
-
-
-def baseline_columns(columns: AccuracyColumns) -> dict[str, AccuracyColumns]:
-    """The verifiers every table is read against, by name: always "incorrect" and always "correct".
-
-    Where most rows are incorrect, the first one's accuracy is high although it knows nothing.
-    """
-    constants = {ALWAYS_INCORRECT: Outcome.INCORRECT, ALWAYS_CORRECT: Outcome.CORRECT}
-    return {
-        name: structs.replace(columns, outcome=np.full(len(columns.gold), outcome, dtype=np.int8), score=None)
-        for name, outcome in constants.items()
-    }
 
 
 def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:

@@ -24,23 +24,15 @@ class Clustering(NamedTuple):
     deff: FloatArray
 
 
-class ClusteredInterval(NamedTuple):
-    """A proportion with its interval and the design effect behind it."""
-
-    p: float
-    lo: float
-    hi: float
-    deff: float
-
-
-def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
+def wilson(k: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
 
     (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
     """
     if n <= 0:
         return 0.0, 1.0
+    z = Z95
     centre = k + z * z / 2
     half = z * sqrt(max(k * (n - k), 0.0) / n + z * z / 4)
     # At 0 and n a bound is exact; rounding would leave it a hair inside or outside.
@@ -80,25 +72,6 @@ def clustering(correct: BoolArray, cluster: IntArray, group: IntArray, groups: i
     n, p, squares, g = n[varies], p[varies], squares[varies], clusters[varies]
     deff[varies] = np.maximum(g / (g - 1) * squares / (n * p * (1 - p)), 1.0)
     return Clustering(clusters, deff)
-
-
-def design_effect(correct: BoolArray, cluster: IntArray) -> float:
-    """The factor by which clusters raise the variance of a proportion, at least 1; see `clustering`."""
-    return float(clustering(correct, cluster, np.zeros(len(cluster), dtype=np.int8), 1).deff[0])
-
-
-def clustered_wilson(correct: BoolArray, cluster: IntArray) -> ClusteredInterval:
-    """The share of right items with Wilson's 95 % interval on n / deff.
-
-    Raises:
-        ValueError: There are no items.
-    """
-    n = len(correct)
-    if n == 0:
-        raise ValueError("a proportion of no items is undefined")
-    p = float(correct.mean())
-    deff = design_effect(correct, cluster)
-    return ClusteredInterval(p, *wilson(p * n / deff, n / deff), deff)
 
 
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
     "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
     "compare": ("compare", "Compare two verifiers on the items both have judged."),
+    "parse": ("parse", "Read recorded judge outputs again, under any parser."),
     "backup": ("backup", "Write a checked copy of the database."),
     "doctor": ("doctor", "Check a database and this machine."),
 }

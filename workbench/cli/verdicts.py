@@ -7,7 +7,9 @@ import sys
 import click
 
 from workbench.cli.common import database_argument, print_line, project_at, show, whole_number
+from workbench.model.reasons import sentence
 from workbench.model.run import VerdictEvidence
+from workbench.render.answers import short_answer
 from workbench.render.excerpt import excerpt, shortened
 
 _INDENT = " " * 13
@@ -17,7 +19,11 @@ _INDENT = " " * 13
 @database_argument
 @click.option("--verifier", required=True, metavar="NAME", help="Whose verdicts.")
 @click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-@click.option("--evidence", is_flag=True, help="For people: both final answers, where they stand in their texts.")
+@click.option(
+    "--evidence",
+    is_flag=True,
+    help="For people: what a verdict rests on, both final answers where they stand in their texts.",
+)
 def command(database: str, verifier: str, run: int | None, evidence: bool) -> None:
     """Print a verifier's verdicts, one JSON line an item."""
     from workbench.services.verifying import verdict_evidence, verdict_lines
@@ -34,11 +40,15 @@ def command(database: str, verifier: str, run: int | None, evidence: bool) -> No
 
 def _show(found: VerdictEvidence) -> None:
     line = found.line
-    why = ", ".join(text for text in (line.reason, line.rule and f"rule {line.rule}") if text)
+    score = None if line.score is None else f"score {line.score:g}"
+    why = ", ".join(text for text in (line.reason, line.rule and f"rule {line.rule}", score) if text)
     show(f"{line.completion_id}  (question {line.question_id}, {line.dataset})")
     show(f"  {line.verdict}{why and f': {why}'}")
-    _show_answer("reference", line.reference_final, found.reference, line.reference_span)
-    _show_answer("candidate", line.candidate_final, found.completion, line.candidate_span)
+    if words := sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)):
+        show(f"  why        {words}")
+    if line.reference_final is not None or line.candidate_final is not None:
+        _show_answer("reference", line.reference_final, found.reference, line.reference_span)
+        _show_answer("candidate", line.candidate_final, found.completion, line.candidate_span)
     if line.detail:
         show(f"  detail     {shortened(line.detail)}")
     show()

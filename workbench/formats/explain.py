@@ -40,10 +40,10 @@ def explain_document(document: bytes) -> RefusedError:
     except RecursionError:
         return RefusedError("bad_json", None, "The JSON is nested too deeply. Flatten the extra keys.")
     except json.JSONDecodeError as error:
-        message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Mend the row and import again."
+        message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Mend the row and try again."
         return RefusedError("bad_json", None, message)
     except ValueError as error:
-        return RefusedError("bad_json", None, f"Not valid JSON: {error}. Mend the row and import again.")
+        return RefusedError("bad_json", None, f"Not valid JSON: {error}. Mend the row and try again.")
     if not isinstance(value, dict):
         kind = _json_kind(document.strip())
         return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
@@ -51,7 +51,7 @@ def explain_document(document: bytes) -> RefusedError:
         return RefusedError(
             "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
         )
-    return RefusedError("bad_json", None, "The JSON can't be read. Mend the row and import again.")
+    return RefusedError("bad_json", None, "The JSON can't be read. Mend the row and try again.")
 
 
 def explain_cells(
@@ -78,7 +78,7 @@ def explain_cells(
             wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
             kind = _json_kind(bytes(token))
             return RefusedError("wrong_type", column, f"{column} is {kind}. Write it as {wanted}.")
-    return RefusedError("bad_json", None, "The row can't be read. Mend the row and import again.")
+    return RefusedError("bad_json", None, "The row can't be read. Mend the row and try again.")
 
 
 def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:

@@ -77,6 +77,22 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 
 
+@contextmanager
+def open_once(path: Path | None) -> Iterator[Stream]:
+    """The decompressed bytes of what is read once and in order: a file, a pipe, or standard input for None.
+
+    Raises:
+        FormatError: It can't be opened.
+    """
+    try:
+        with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
+            begun = _Begun(file)
+            yield _decoded(begun, begun.start, path)
+    except OSError as error:
+        place = path or "standard input"
+        raise FormatError(f"{place}: {error.strerror or error}.", "Check the file and its permissions.") from error
+
+
 def file_hash(path: Path) -> bytes:
     """blake2b-128 of all bytes of a file."""
     with open_stream(path) as (_, digest):
@@ -112,6 +128,21 @@ class _Counted:
         self._hasher.shutdown(wait=True)
 
 
+class _Begun:
+    """A pipe whose first bytes have been looked at and are still to be read."""
+
+    def __init__(self, file: Stream) -> None:
+        self._file = file
+        self.start = b""
+        while len(self.start) < len(_BOM) and (block := file.read(len(_BOM) - len(self.start))):
+            self.start += block
+        self._held = self.start
+
+    def read(self, size: int, /) -> bytes:
+        held, self._held = self._held, b""
+        return held or self._file.read(size)
+
+
 class _Unzipped:
     """The decompressed bytes of a gzip file; what stands before a break is given before the error."""
 
@@ -142,13 +173,18 @@ class _Unzipped:
 def _decompressed(file: IO[bytes], counted: _Counted, path: Path) -> Stream:
     start = file.read(len(_BOM))
     file.seek(0)
+    return _decoded(counted, start, path)
+
+
+def _decoded(stream: Stream, start: bytes, path: Path | None) -> Stream:
+    """The stream without its byte-order mark or compression, which its first bytes tell."""
     if start.startswith(_UTF_16):
-        raise FormatError(f"{path}: the file is UTF-16.", "Save it as UTF-8.")
+        raise FormatError(f"{path or 'standard input'}: the file is UTF-16.", "Save it as UTF-8.")
     if start.startswith(_GZIP):
-        return _Unzipped(counted)
+        return _Unzipped(stream)
     if start == _BOM:
-        counted.read(len(_BOM))
-    return counted
+        stream.read(len(_BOM))
+    return stream
 
 
 def _head(path: Path) -> bytes:

@@ -25,7 +25,6 @@ REASONS: Final[dict[str, Reason]] = {
     "text_equal": Reason("same text", "Both are the same text."),
     "text_differs": Reason("different text", "", "The texts differ."),
     "number": Reason("compared as numbers", "Both are the same number.", "The numbers differ."),
-    "number_list": Reason("compared as lists of numbers", "Both are the same numbers.", "The lists of numbers differ."),
     "letter": Reason("compared as option letters", "Both choose the same option.", "They choose different options."),
     "option_text": Reason(
         "compared as option texts",
@@ -79,6 +78,11 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "timeout": Reason("out of time", undecided="It abstains: its time for one item had passed."),
     "worker_died": Reason("process died", undecided="It abstains: its process died or had used all its memory."),
+    "unparsed": Reason(
+        "no verdict in the reply", undecided="It abstains: the judge's reply holds no verdict in its form."
+    ),
+    "truncated": Reason("reply cut short", undecided="It abstains: the judge's reply ends before its verdict."),
+    "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion no valid answer."),
     "internal": Reason("verifier failed", undecided="It failed on this item; what it said stands below."),
 }
 """Reason code -> its words; a plug-in may have codes of its own."""
@@ -114,6 +118,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "time.duration": ("Both are the same duration.", "The durations differ."),
     "time": ("Both are the same time.", "The times differ."),
     "expression.form": ("", "They are equal, but only one of them has the form the question asks for."),
+    "expression.restated": ("", "The answer only repeats an expression of the question instead of working it out."),
     "expression.unevaluated": ("", "Only one of them is worked out; the other still holds a sum, integral or limit."),
     "state.term": ("Both are the same: {value}.", "They are different things."),
     "state": ("Both say {value}.", ""),
@@ -129,6 +134,12 @@ RULES: Final[dict[str, tuple[str, str]]] = {
 def title(code: str) -> str:
     """A reason code in a few words; "" for a code nobody here knows."""
     return REASONS[code].title if code in REASONS else ""
+
+
+def named(code: str) -> str:
+    """A reason code with its words beside it: ``"letter - compared as option letters"``."""
+    words = title(code)
+    return f"{code} - {words}" if words else code
 
 
 def sentence(outcome: str, reason: str | None, rule: str | None = None, value: str = "") -> str:

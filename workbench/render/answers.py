@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 
+from workbench.render.inert import inert
 from workbench.render.math import render_math
 from workbench.render.text import render
 
 LONGEST = 2_000
 """Characters of an answer that are rendered."""
+
+_SHORT = 24
+"""Characters an answer may have to stand within a sentence."""
 
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
@@ -21,6 +25,17 @@ def render_answer(text: str) -> str:
     if _DELIMITED.search(text) is not None:
         return render(_closed(text)).text.strip()
     return render_math(text) if _MATH.search(text) is not None else render(text).text
+
+
+def shown_answer(text: str, *, raw: bool = False) -> str:
+    """A final answer as rendered, or as stored; harmless to look at."""
+    return inert(text) if raw else render_answer(text).strip() or inert(text)
+
+
+def short_answer(text: str | None, *, raw: bool = False) -> str:
+    """A final answer as shown if it is short enough to stand within a sentence, else ""."""
+    shown = shown_answer(text or "", raw=raw)
+    return shown if len(shown) <= _SHORT and "\n" not in shown else ""
 
 
 def _closed(text: str) -> str:

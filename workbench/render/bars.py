@@ -58,3 +58,8 @@ def compact_count(count: int) -> str:
 
 def _clipped(value: float) -> float:
     return 0.0 if value != value else min(max(value, 0.0), 1.0)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: ``1 item``, ``1,234 items``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -31,11 +31,16 @@ _ORDER: tuple[tuple[Outcome, bool], ...] = (
 
 
 class JudgedRow(Struct, frozen=True, kw_only=True):
-    """An item with what the verifier said of it and what is true of it."""
+    """An item with what the verifier said of it and what is true of it.
+
+    Attributes:
+        reason: The verdict's reason code; "" without one.
+    """
 
     item: BrowseRow
     outcome: Outcome
     gold: bool
+    reason: str
 
 
 class JudgedItems:
@@ -47,7 +52,8 @@ class JudgedItems:
         right: How many agree with gold.
     """
 
-    def __init__(self, project: Project, found: dict[tuple[Outcome, bool], array[int]]) -> None:
+    def __init__(self, project: Project, run: int | None, found: dict[tuple[Outcome, bool], array[int]]) -> None:
+        self._project, self._run = project, run
         self._table = ItemTable(project, BrowseQuery())
         self._found = [(kind, found.get(kind, array("q"))) for kind in _ORDER]
         sizes = [len(ids) for _, ids in self._found]
@@ -65,8 +71,9 @@ class JudgedItems:
 
     def rows(self, ids: Sequence[int]) -> list[JudgedRow]:
         """Rows by id, in the order asked for; ids of other items are left out."""
+        reasons = {} if self._run is None else figures.reasons_of(self._project.database.reader(), self._run, ids)
         return [
-            JudgedRow(item=item, outcome=kind[0], gold=kind[1])
+            JudgedRow(item=item, outcome=kind[0], gold=kind[1], reason=reasons.get(item.id, ""))
             for item in self._table.rows(ids)
             if (kind := self._kind(item.id)) is not None
         ]
@@ -98,14 +105,14 @@ def judged_items(
     columns = figures.gold_columns(reader, Selection(tuple(conditions)), None, gold)
     truth = {item: bool(value) for item, value in zip(columns.item, columns.gold, strict=True) if value >= 0}
     found: dict[tuple[Outcome, bool], array[int]] = {}
-    for item, outcome in _verdicts(project, verifier, reason, truth):
+    run = complete_run(project, verifier)
+    for item, outcome in _verdicts(project, run, reason, truth):
         if item in truth:
             found.setdefault((Outcome(outcome), truth[item]), array("q")).append(item)
-    return JudgedItems(project, found)
+    return JudgedItems(project, run, found)
 
 
-def _verdicts(project: Project, verifier: str, reason: str | None, items: Iterable[int]) -> Iterable[tuple[int, int]]:
-    run = complete_run(project, verifier)
+def _verdicts(project: Project, run: int | None, reason: str | None, items: Iterable[int]) -> Iterable[tuple[int, int]]:
     if run is not None:
         return zip(*figures.outcomes(project.database.reader(), run, reason), strict=True)
     return ((item, Outcome.INCORRECT) for item in items if reason in (None, NO_REASON))

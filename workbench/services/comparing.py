@@ -14,10 +14,10 @@ from workbench.model.browse import BrowseQuery, BrowseRow
 from workbench.model.report import CompareReport, Example
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
-from workbench.services.accuracy import complete_run, outcome_column
+from workbench.services.accuracy import BASELINE, complete_run, outcome_column
 from workbench.services.browsing import ItemTable
 from workbench.services.project import Project
-from workbench.store import figures
+from workbench.store import browsing, figures
 from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
@@ -77,6 +77,12 @@ class Compared:
         place = bisect_left(self._columns.item, item.id)
         a, b = (Outcome(int(outcome[place])) for outcome in self._outcomes)
         return DifferingRow(item=item, gold=Outcome(self._columns.gold[place]), a=a, b=b)
+
+
+def comparable(project: Project) -> tuple[str, ...]:
+    """The verifiers that can be compared: those with a complete run, then the baseline; none if there is no run."""
+    names = tuple(browsing.newest_runs(project.database.reader()).values())
+    return names if BASELINE in names or not names else (*names, BASELINE)
 
 
 def compare(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 
 from workbench.model.report import CompareReport, Example
-from workbench.render.bars import percent
+from workbench.render.bars import counted, percent
 from workbench.render.inert import inert
 
 _LEVEL = 0.05
@@ -54,7 +54,7 @@ def _head(report: CompareReport) -> str:
     return (
         f"A {inert(report.a)}{_run(report.run_a)}\nB {inert(report.b)}{_run(report.run_b)}\n"
         f"protocol {report.protocol}, gold {report.gold_choice} ({sources})\n"
-        f"{report.n:,} items in {report.questions:,} questions{left_out}"
+        f"{counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
     )
 
 

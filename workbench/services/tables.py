@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from workbench.errors import StoreError
+from workbench.model import reasons
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.taxonomy import type_display
 from workbench.render.inert import inert
@@ -83,7 +84,15 @@ def accuracy_text(report: AccuracyReport) -> str:
         ).rstrip()
         for line in lines
     )
-    return f"protocol {report.protocol}, gold {report.gold_choice} ({sources})\n{body}\n"
+    return f"protocol {report.protocol}, gold {report.gold_choice} ({sources})\n{body}\n{_reasons_in_words(report)}"
+
+
+def _reasons_in_words(report: AccuracyReport) -> str:
+    """What the reason codes of a report by reason mean; "" where there is nothing to say."""
+    codes = sorted({row.group for row in report.rows if row.group is not None}) if report.by == "reason" else []
+    known = [(code, reasons.title(code)) for code in codes if reasons.title(code)]
+    width = max((len(code) for code, _ in known), default=0)
+    return "".join(f"\n{code:<{width}}  {words}" for code, words in known) + ("\n" if known else "")
 
 
 def _cells(row: AccuracyRow, by: str | None) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from array import array
+from collections.abc import Sequence
 
 from msgspec import Struct
 
@@ -106,6 +108,16 @@ def reasons(connection: sqlite3.Connection, run: int) -> tuple[array[int], array
         item.extend(items)
         reason.extend([positions.setdefault(name, len(positions)) for name in names])
     return item, reason, list(positions)
+
+
+def reasons_of(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, str]:
+    """Completion row id -> the reason of a run's verdict on it, for those that have one."""
+    rows = connection.execute(
+        "SELECT completion_id, reason FROM verdicts WHERE run_id = ? AND sample = 0 AND reason <> '' "
+        "AND completion_id IN (SELECT value FROM json_each(?))",
+        (run, json.dumps(list(items))),
+    )
+    return dict(rows.fetchall())
 
 
 def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:

@@ -31,6 +31,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "browse": ("BrowseScreen", "b", "Browse: every item in a table"),
     "runs": ("RunsScreen", "v", "Verifiers & runs: start, watch, pause, cancel"),
     "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
+    "compare": ("CompareScreen", "c", "Compare: two verifiers on the same items"),
     "history": ("HistoryScreen", "l", "History: your own labels"),
 }
 """Screen name -> (class in tui/screens/NAME.py, its key on Home, one line of help); imported on first use."""

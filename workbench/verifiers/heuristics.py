@@ -7,12 +7,11 @@ from collections import deque
 from decimal import Decimal
 from typing import ClassVar
 
-from workbench.final_answer import reference_answer
+from workbench.final_answer import reference_answer, reply_start
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
 from workbench.verifiers.canonical import canonical_text
 
-_THINK_END = "</think>"
 _NUMBER = re.compile(r"(?:(?<![\w)\]}])[-−])?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?")
 _LETTER = re.compile(r"(?<![^\W_])(?<!\\)[A-H](?![^\W_])")
 _LETTER_ANSWER = re.compile(r"\(?([A-H])(?:[).:].*)?", re.DOTALL)
@@ -41,7 +40,7 @@ class LastNumber:
         expected = _last(_NUMBER, item.reference)
         if expected is None:
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
-        given = _last(_NUMBER, item.completion, _reply(item.completion))
+        given = _last(_NUMBER, item.completion, reply_start(item.completion))
         if given is None:
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[0])
         return Verdict(
@@ -78,7 +77,7 @@ class ChoiceLetter:
         expected = _LETTER_ANSWER.fullmatch(canonical_text(reference.text))
         if expected is None:
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_reference_answer")
-        given = _last(_LETTER, item.completion, _reply(item.completion))
+        given = _last(_LETTER, item.completion, reply_start(item.completion))
         if given is None:
             return Verdict(outcome=Outcome.ABSTAIN, reason="no_answer_found", reference_final=expected[1])
         return Verdict(
@@ -89,12 +88,6 @@ class ChoiceLetter:
             reference_span=(reference.start, reference.end),
             candidate_span=given.span(),
         )
-
-
-def _reply(completion: str) -> int:
-    """Where the reply begins: behind the last ``</think>``."""
-    thought = completion.rfind(_THINK_END)
-    return thought + len(_THINK_END) if thought >= 0 else 0
 
 
 def _last(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.analysis.accuracy import AccuracyColumns, accuracy_rows, baseline_columns, group_order
+from tests.unit.analysis.clustered import clustered_wilson
+from workbench.analysis.accuracy import AccuracyColumns, accuracy_rows, group_order
 from workbench.analysis.confusion import count
-from workbench.analysis.intervals import clustered_wilson
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.taxonomy import SUBTYPES, TYPES
 from workbench.model.verdict import Outcome, Protocol3
@@ -203,14 +203,14 @@ def test_the_order_of_items_changes_nothing(
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_baselines_know_nothing_whatever_their_accuracy(protocol: Protocol3) -> None:
-    columns = _columns([(2, int(place < 291), place, 0) for place in range(1000)])
-    rows = {name: accuracy_rows(name, of, protocol)[0] for name, of in baseline_columns(columns).items()}
-    assert {name: row.accuracy for name, row in rows.items()} == {
-        "always-incorrect": 0.709,
-        "always-correct": 0.291,
-    }
-    assert all(row.mcc == 0 and row.balanced_accuracy == 0.5 for row in rows.values())
-    assert all(row.coverage == 1 and row.n == 1000 for row in rows.values())
+    golds = [int(place < 291) for place in range(1000)]
+    rows = [
+        accuracy_rows("v", _columns([(outcome, gold, place, 0) for place, gold in enumerate(golds)]), protocol)[0]
+        for outcome in (0, 1)
+    ]
+    assert [row.accuracy for row in rows] == [0.709, 0.291]
+    assert all(row.mcc == 0 and row.balanced_accuracy == 0.5 for row in rows)
+    assert all(row.coverage == 1 and row.n == 1000 for row in rows)
 
 
 def test_items_without_a_question_or_of_other_length_are_refused() -> None:

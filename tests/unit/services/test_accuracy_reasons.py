@@ -79,6 +79,12 @@ def test_reasons_of_selected_items(project: Project) -> None:
     assert sum(row.n for group, row in found.items() if group) == found[None].n
 
 
+def test_reasons_are_explained_below_the_table(project: Project) -> None:
+    text = accuracy_text(accuracy(project, by="reason"))
+    assert text.endswith("\n\nletter  compared as option letters\nnumber  compared as numbers\n")
+    assert "compared as" not in accuracy_text(accuracy(project, by="type"))
+
+
 def test_a_reason_is_not_taken_for_an_answer_type(project: Project) -> None:
     assert "A1 -" not in accuracy_text(accuracy(project, by="reason"))
     assert "A1 - " in accuracy_text(accuracy(project, by="subtype"))

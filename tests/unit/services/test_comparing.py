@@ -14,7 +14,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.errors import UsageError
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.comparing import compare
+from workbench.services.comparing import comparable, compare
 from workbench.services.comparing_text import compare_text, p_value, verdict
 from workbench.services.project import Project
 
@@ -146,3 +146,10 @@ def test_names_are_only_text(tmp_path: Path) -> None:
 )
 def test_p_values_are_rounded_for_reading(p: float, text: str) -> None:
     assert p_value(p) == text
+
+
+def test_what_has_been_complete_can_be_compared_and_the_baseline_with_it(project: Project, tmp_path: Path) -> None:
+    add_run(project, "halfway", {1: Outcome.CORRECT}, complete=False)
+    assert comparable(project) == ("some", "most", "always-incorrect")
+    (tmp_path / "empty").mkdir()
+    assert comparable(make_project(tmp_path / "empty", [{"gold": True}])) == ()

@@ -190,7 +190,7 @@ class AccuracyScreen(LiveScreen):
             return
         self.query_one("#accuracy-verifier", Static).update(view.verifier_title(self.report, verifier))
         self.query_one("#accuracy-cell", Static).update(view.cell_sentence(self.report, self._row(verifier, group)))
-        columns = view.detail_columns(self._wide, view.scored(self.report, verifier))
+        columns = view.detail_columns(self._wide, view.scored(self.report, verifier), self.report.by)
         detail = self.query_one(VirtualTable)
         rows = view.detail_rows(self.report, verifier, self._wide)
         if self._source is None or self._source.columns != columns:

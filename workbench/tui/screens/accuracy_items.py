@@ -10,8 +10,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.widgets import Footer, Static
 
+from workbench.model.reasons import title
 from workbench.model.selection import Condition
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
+from workbench.render.bars import counted
 from workbench.services.accuracy_items import JudgedItems, JudgedRow, judged_items
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
@@ -24,13 +26,14 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    Column("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
+    Column("completion_id", "id", min_width=8, ideal_width=20, sortable=False),
     Column("result", "result", min_width=11, ideal_width=11, sortable=False),
     Column("verdict", "verdict", min_width=11, ideal_width=11, sortable=False),
     Column("gold", "gold", min_width=11, ideal_width=11, sortable=False),
-    Column("subtype", "type", min_width=4, ideal_width=8, sortable=False),
-    Column("question", "question", min_width=12, ideal_width=60, sortable=False),
-    Column("model", "model", min_width=8, ideal_width=24, sortable=False),
+    Column("reason", "why", min_width=14, ideal_width=28, sortable=False),
+    Column("subtype", "type", min_width=4, ideal_width=4, sortable=False),
+    Column("question", "question", min_width=6, ideal_width=36, sortable=False),
+    Column("model", "model", min_width=5, ideal_width=16, sortable=False),
 )
 
 
@@ -67,10 +70,16 @@ def _cells(row: JudgedRow) -> tuple[Cell, ...]:
         _result(row),
         _marked(row.outcome.word),
         _marked("correct" if row.gold else "incorrect"),
+        Cell(_why(row.reason)),
         Cell(item.subtype),
         Cell(item.question),
         Cell(item.model, "dim"),
     )
+
+
+def _why(reason: str) -> str:
+    """A reason in a few words: "numbers" where the answers were compared as numbers."""
+    return title(reason).removeprefix("compared as ") or reason
 
 
 def _marked(word: str) -> Cell:
@@ -135,7 +144,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
         items, self._source = found
         right = f"✓ {items.right:,} right"
         self.query_one("#accuracy-items-counts", Static).update(
-            f"{len(items):,} items: ✗ {items.wrong:,} wrong · ? {items.undecided:,} undecided · {right}\n"
+            f"{counted(len(items), 'item')}: ✗ {items.wrong:,} wrong · ? {items.undecided:,} undecided · {right}\n"
             f"gold {self.gold} · protocol {self.protocol}: {PROTOCOLS[self.protocol]}"
         )
         self.query_one(VirtualTable).set_source(self._source)
@@ -149,7 +158,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
         from workbench.tui.screens.item import ItemScreen
 
         order = () if self._source is None else self._source.order
-        self.app.push_screen(ItemScreen(event.row_id, order, self.verifier))
+        self.app.push_screen(ItemScreen(event.row_id, order, (self.verifier,)))
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:

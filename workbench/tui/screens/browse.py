@@ -240,7 +240,7 @@ class BrowseScreen(WorkbenchScreen):
 
         ordered = self._source.ordered if self._source is not None else None
         neighbours = event.table.visible_ids if ordered is None else ordered
-        self._opened = ItemScreen(event.row_id, neighbours, _verifier(self._query.conditions))
+        self._opened = ItemScreen(event.row_id, neighbours, _verifiers(self._query.conditions))
         self.app.push_screen(self._opened)
 
     @on(VirtualTable.SelectionHidden)
@@ -298,10 +298,10 @@ class BrowseScreen(WorkbenchScreen):
         self.query_one("#browse-details", Reader).show(text)
 
 
-def _verifier(conditions: tuple[Condition, ...]) -> str | None:
-    """The verifier whose verdicts the items were chosen by, if there is one."""
+def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
+    """The verifiers by whose verdicts the items were chosen."""
     fields = (condition.field.partition(":") for condition in conditions)
-    return next((name for kind, _, name in fields if kind == "verdict"), None)
+    return tuple(name for kind, _, name in fields if kind == "verdict")
 
 
 def _shown(condition: Condition) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
@@ -12,7 +13,8 @@ from textual.widgets import Footer, Static
 
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.comparing import Compared, compared
+from workbench.render.bars import counted
+from workbench.services.comparing import Compared, comparable, compared
 from workbench.services.comparing_text import verdict
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
@@ -35,9 +37,9 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     a: str
     b: str
-    protocol: Protocol3
-    gold: GoldChoice
-    words: str
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    words: str = "all"
     conditions: tuple[Condition, ...] = ()
 
 
@@ -45,8 +47,8 @@ class CompareScreen(WorkbenchScreen):
     """The paired table, the tests and a sentence above the items only one of the two judges rightly.
 
     Args:
-        pair: What to compare first.
-        verifiers: The names B can become.
+        pair: What to compare first; None for the first two verifiers on all items.
+        verifiers: The names A and B can become; none for all that can be compared.
     """
 
     CSS_PATH = "compare.tcss"
@@ -55,12 +57,15 @@ class CompareScreen(WorkbenchScreen):
         Action("compare.open", "o,enter", "open_item", "Open", "Open the item with both verdicts' evidence."),
         Action("compare.where", "w", "other_kind", "A/B", "List the items only A judges rightly, or only B."),
         Action("compare.next", "n", "next_verifier", "Next B", "Compare A with the next verifier."),
+        Action(
+            "compare.previous", "N", "next_verifier(-1)", "B before", "Compare A with the one before.", footer=False
+        ),
         Action("compare.swap", "s", "swap", "Swap", "Make A of B and B of A.", footer=False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
     )
 
-    def __init__(self, pair: Pair, verifiers: tuple[str, ...]) -> None:
+    def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.pair, self.verifiers = pair, verifiers
         self.kind: Literal["A", "B"] = "A"
@@ -81,7 +86,18 @@ class CompareScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Count."""
         self.query_one(VirtualTable).focus()
-        self._ask(self.pair)
+        if self.pair is None:
+            self.in_background(partial(comparable, self.project), self._begin, group="compare")
+        else:
+            self._ask(self.pair)
+
+    def _begin(self, names: tuple[str, ...]) -> None:
+        self.verifiers = names
+        if len(names) < 2:
+            self._say("no verifier has a complete run yet")
+            self.query_one("#compare-head", Static).update("Start one in Verifiers & runs, then compare it here.")
+            return
+        self._ask(Pair(a=names[0], b=names[1]))
 
     def _ask(self, pair: Pair) -> None:
         self.pair = pair
@@ -108,7 +124,8 @@ class CompareScreen(WorkbenchScreen):
         """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.found = None
-        self._say(f"{printable(self.pair.a)} and {printable(self.pair.b)} can't be compared")
+        pair = self.pair
+        self._say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
         for part in ("head", "table", "tests", "verdict", "kind"):
             self.query_one(f"#compare-{part}", Static).update("")
         self.query_one(VirtualTable).set_source(MemorySource(view.COLUMNS))
@@ -120,7 +137,7 @@ class CompareScreen(WorkbenchScreen):
         if self.found is None:
             return
         order = self.found.only_a if self.kind == "A" else self.found.only_b
-        self.query_one("#compare-kind", Static).update(f"only {self.kind} right: {len(order):,} items")
+        self.query_one("#compare-kind", Static).update(f"only {self.kind} right: {counted(len(order), 'item')}")
         self.query_one(VirtualTable).set_source(view.DifferingSource(self.found, order))
 
     # -- actions -----------------------------------------------------------------------------------
@@ -133,33 +150,37 @@ class CompareScreen(WorkbenchScreen):
     def _row_selected(self, event: RowSelected) -> None:
         from workbench.tui.screens.item import ItemScreen
 
-        if self.found is not None:
-            right = self.kind == "A"
-            order = self.found.only_a if right else self.found.only_b
-            self.app.push_screen(ItemScreen(event.row_id, order, self.pair.a if right else self.pair.b))
+        if self.found is not None and self.pair is not None:
+            a, b = self.pair.a, self.pair.b
+            order, first = (self.found.only_a, (a, b)) if self.kind == "A" else (self.found.only_b, (b, a))
+            self.app.push_screen(ItemScreen(event.row_id, order, first))
 
     def action_other_kind(self) -> None:
         """List the other items."""
         self.kind = "B" if self.kind == "A" else "A"
         self._list()
 
-    def action_next_verifier(self) -> None:
-        """Compare A with the verifier after B."""
-        others = tuple(name for name in self.verifiers if name != self.pair.a)
-        self._ask(structs.replace(self.pair, b=following(self.pair.b, others)))
+    def action_next_verifier(self, step: int = 1) -> None:
+        """Compare A with the verifier after B, or before."""
+        if self.pair is not None:
+            others = tuple(name for name in self.verifiers if name != self.pair.a)[::step]
+            self._ask(structs.replace(self.pair, b=following(self.pair.b, others)))
 
     def action_swap(self) -> None:
         """Make A of B and B of A; the listed items stay."""
-        self.kind = "B" if self.kind == "A" else "A"
-        self._ask(structs.replace(self.pair, a=self.pair.b, b=self.pair.a))
+        if self.pair is not None:
+            self.kind = "B" if self.kind == "A" else "A"
+            self._ask(structs.replace(self.pair, a=self.pair.b, b=self.pair.a))
 
     def action_next_protocol(self) -> None:
         """Count undecided rows in the next way."""
-        self._ask(structs.replace(self.pair, protocol=following(self.pair.protocol, get_args(Protocol3))))
+        if self.pair is not None:
+            self._ask(structs.replace(self.pair, protocol=following(self.pair.protocol, get_args(Protocol3))))
 
     def action_next_gold(self) -> None:
         """Compare with the next gold."""
-        self._ask(structs.replace(self.pair, gold=following(self.pair.gold, get_args(GoldChoice))))
+        if self.pair is not None:
+            self._ask(structs.replace(self.pair, gold=following(self.pair.gold, get_args(GoldChoice))))
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:

@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.model.status import PersonProgress, Status
+from workbench.render.bars import counted
 from workbench.services.project import Project
 from workbench.services.status import status as count
 from workbench.tui.actions import Action
@@ -165,7 +166,9 @@ class HomeScreen(LiveScreen):
 def _states(found: Status, width: int) -> Content:
     if not found.items and not found.quarantined:
         return Content()
-    text = Content(f"{found.items:,} items, {found.questions:,} questions\n") + overview.states_panel(found, width)
+    text = Content(f"{counted(found.items, 'item')}, {counted(found.questions, 'question')}\n") + overview.states_panel(
+        found, width
+    )
     if found.quarantined:
         text += Content.styled(f"\n! rows refused at import, in quarantine: {found.quarantined:,}", "$text-warning")
     return text

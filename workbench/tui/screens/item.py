@@ -21,7 +21,7 @@ from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.evidence import CHOSEN, evidence
-from workbench.tui.widgets.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of
+from workbench.tui.widgets.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
@@ -36,8 +36,8 @@ class ItemScreen(WorkbenchScreen):
     Args:
         completion: Row id of the item.
         neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
-        verifier: Whose verdict is chosen at first: its final answers are marked in the texts. Without one, or
-            without a verdict of it, they are marked as the workbench itself finds them.
+        first: Whose verdicts come first; the first of them is chosen: its final answers are marked in the texts.
+            Without one, or without a verdict of it, they are marked as the workbench itself finds them.
 
     Attributes:
         completion: Row id of the item now shown.
@@ -85,12 +85,13 @@ class ItemScreen(WorkbenchScreen):
         Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
     )
 
-    def __init__(self, completion: int, neighbours: Sequence[int] = (), verifier: str | None = None) -> None:
+    def __init__(self, completion: int, neighbours: Sequence[int] = (), first: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.completion = completion
         self._neighbours = neighbours
         self._index: int | None = None
-        self._view = View(verifier=verifier)
+        self._first = first
+        self._view = View(verifier=first[0] if first else None)
         self._shown: ReadyItem | None = None
         self._ahead: ReadyItem | None = None
 
@@ -164,7 +165,7 @@ class ItemScreen(WorkbenchScreen):
             item = browsing.detail(self.project, completion, self.workbench.working_as)
         else:
             item = browsing.read(self.project, completion)
-        return ready(item, view, widths)
+        return ready(with_first(item, self._first), view, widths)
 
     def _show(self, found: ReadyItem) -> None:
         if found.item.id != self.completion:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from workbench.model import reasons
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.taxonomy import TYPES, UNTYPED, type_display, type_name
 from workbench.model.verdict import Protocol3
-from workbench.render.bars import NONE, compact_count, interval_bar, percent
+from workbench.render.bars import NONE, compact_count, counted, interval_bar, percent
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
 
@@ -35,9 +36,11 @@ def verifiers_of(report: AccuracyReport) -> list[str]:
 
 
 def group_name(group: str | None, by: str | None) -> str:
-    """A group in words: ``"all"``, ``"A - Numeric Values"``, a source's name."""
+    """A group in words: ``"all"``, ``"A - Numeric Values"``, ``"number - compared as numbers"``, a source's name."""
     if group is None:
         return "all"
+    if by == "reason":
+        return printable(reasons.named(group))
     if by in ("type", "subtype") and group != UNTYPED:
         return type_display(group)
     return printable(group) or "(none)"
@@ -45,6 +48,8 @@ def group_name(group: str | None, by: str | None) -> str:
 
 def group_title(group: str | None, by: str | None, wide: bool) -> str:
     """A group as a column's title: a code where it has one."""
+    if by == "reason" and group is not None:
+        return printable(group)
     if group is None or by not in ("type", "subtype") or group == UNTYPED:
         return group_name(group, by)
     return f"{group} {type_name(group)}" if wide and group in TYPES else group
@@ -94,20 +99,20 @@ def scored(report: AccuracyReport, verifier: str) -> bool:
     return any(row.auroc is not None for row in report.rows if row.verifier == verifier)
 
 
-def detail_columns(wide: bool, with_auroc: bool) -> tuple[Column, ...]:
-    """Columns of one verifier's table."""
+def detail_columns(wide: bool, with_auroc: bool, by: str | None) -> tuple[Column, ...]:
+    """Columns of one verifier's table; reasons in words need the room of some others."""
+    words = by == "reason"
 
     def number(key: str, title: str, width: int) -> Column:
         return Column(key, title, width, width, "right", sortable=False)
 
     return (
-        Column("group", "group", 8, 28, sortable=False),
+        Column("group", "group", 8, 50 if words else 28, sortable=False),
         number("n", "n", 7 if wide else 5),
-        number("questions", "qst", 5),
-        number("coverage", "cov", 5),
+        *((number("questions", "qst", 5), number("coverage", "cov", 5)) if wide or not words else ()),
         number("accuracy", "acc", 5),
         Column("interval", "95 % interval", 13, 14, sortable=False),
-        *((Column("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide else ()),
+        *((Column("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide and not words else ()),
         number("balanced", "BA", 5),
         number("mcc", "MCC", 6),
         number("fpr", "FPR", 5),
@@ -129,15 +134,16 @@ def detail_rows(report: AccuracyReport, verifier: str, wide: bool) -> list[Row]:
 
 
 def _detail_cells(row: AccuracyRow, by: str | None, wide: bool, with_auroc: bool) -> tuple[Cell, ...]:
+    words = by == "reason"
     bar = Cell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
+    extent = Cell(compact_count(row.questions)), Cell(percent(row.coverage))
     texts: Sequence[Cell] = (
         Cell(group_name(row.group, by), "bold" if row.group is None else ""),
         Cell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
-        Cell(compact_count(row.questions)),
-        Cell(percent(row.coverage)),
+        *(extent if wide or not words else ()),
         Cell(percent(row.accuracy), "bold"),
         Cell(interval(row)),
-        *((bar,) if wide else ()),
+        *((bar,) if wide and not words else ()),
         Cell(percent(row.balanced_accuracy)),
         Cell(f"{row.mcc:.3f}"),
         Cell(percent(row.fpr)),
@@ -152,12 +158,15 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
     """Everything about one cell, in three lines."""
     if row is None or row.ci is None:
         return Content("No items with gold and a verdict here.")
+    name = group_name(row.group, report.by)
+    if report.by == "reason":
+        name = reasons.title(row.group or "") or name
     return Content.assemble(
         (printable(row.verifier), "bold"),
         " · ",
-        (group_name(row.group, report.by), "bold"),
+        (name, "bold"),
         f" · accuracy {percent(row.accuracy)} % {interval(row)}\n",
-        f"n {row.n:,} in {row.questions:,} questions · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
+        f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
         "0 % │",
         (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"),

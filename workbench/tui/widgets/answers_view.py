@@ -9,9 +9,8 @@ from typing import Final
 from rich.cells import cell_len
 
 from workbench.model.browse import ItemVerdict
-from workbench.render.answers import render_answer
+from workbench.render.answers import shown_answer
 from workbench.render.document import Span, StyleName
-from workbench.render.inert import inert
 from workbench.render.pieces import ANSWER_SIGN
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.wrapping import wrap_line
@@ -79,19 +78,15 @@ def _padded(span: Span, width: int) -> Line:
     return span, Span(" " * (width - cell_len(span.text)))
 
 
-def shown(text: str, raw: bool) -> str:
-    """A final answer in the form asked for, cut where it is very long."""
-    text = inert(text) if raw else render_answer(text).strip() or inert(text)
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-
-
 def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
     """An answer in lines of some cells; at least one."""
     if text is None:
         return [Span("(none found)", "dim")]
     style: StyleName = "code" if raw else "math"
+    shown = shown_answer(text, raw=raw)
+    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "…"
     return [
         Span(line[start:end], style)
-        for line in map(printable, shown(text, raw).split("\n"))
+        for line in map(printable, shown.split("\n"))
         for start, end in (wrap_line(line, width) if width > 0 else ((0, len(line)),))
     ]

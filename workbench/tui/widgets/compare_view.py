@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from workbench.model.report import CompareReport
+from workbench.render.bars import counted
 from workbench.services.comparing import Compared, DifferingRow
 from workbench.services.comparing_text import p_value
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
@@ -71,8 +72,8 @@ def head(report: CompareReport, words: str) -> Content:
         (printable(report.a), "bold $text-accent"),
         ("   B ", "bold"),
         (printable(report.b), "bold $text-accent"),
-        f"\n{words} · {report.n:,} items in {report.questions:,} questions{left_out}"
-        f"\nprotocol {report.protocol} ({PROTOCOLS[report.protocol]}) · gold {report.gold_choice}",
+        f"\n{words} · {counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
+        f"\ngold {report.gold_choice} · protocol {report.protocol}: {PROTOCOLS[report.protocol]}",
     )
 
 

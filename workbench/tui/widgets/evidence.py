@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from workbench.model.browse import ItemDetail, ItemLabel, ItemVerdict
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.model.reasons import sentence
+from workbench.render.answers import short_answer
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
-from workbench.tui.widgets.answers_view import INDENT, Line, answers, shown
+from workbench.tui.widgets.answers_view import INDENT, Line, answers
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.wrapping import wrap_line
@@ -18,8 +19,6 @@ CHOSEN = "chosen"
 
 _SIGN = "› "
 _STYLES: dict[str, StyleName] = {"correct": "success", "incorrect": "error", "error": "error", "none": "dim"}
-_SHORT = 24
-"""Characters an answer may have to stand within a sentence."""
 
 
 def evidence(
@@ -47,9 +46,7 @@ def evidence(
 
 def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
     """What a verdict rests on, in a sentence; "" where its codes say nothing."""
-    value = "" if verdict.reference_final is None else shown(verdict.reference_final, raw)
-    short = len(value) <= _SHORT and "\n" not in value
-    return sentence(verdict.verdict, verdict.reason, verdict.rule, value if short else "")
+    return sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw))
 
 
 def _gold(item: ItemDetail) -> Iterator[Line]:
@@ -93,16 +90,16 @@ def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: 
     yield from _wrapped(explanation(verdict, raw=raw), "", width)
     yield from answers(verdict, width, beside=beside, raw=raw, marked=chosen)
     yield from _wrapped(verdict.detail or "", "", width)
-    yield from _wrapped(_small(verdict), "dim", width)
+    yield from _wrapped(_small(verdict, chosen), "dim", width)
 
 
-def _small(verdict: ItemVerdict) -> str:
-    """What is there for those who need it: codes, version, run, time."""
+def _small(verdict: ItemVerdict, chosen: bool) -> str:
+    """What is there for those who need it: codes, run, time; and the long version where the verdict is chosen."""
     words = (
         verdict.reason,
         f"rule {verdict.rule}" if verdict.rule and verdict.rule != verdict.reason else "",
         "" if verdict.score is None else f"score {verdict.score:g}",
-        f"version {verdict.version}" if verdict.version else "",
+        f"version {verdict.version}" if verdict.version and chosen else "",
         f"run {verdict.run}",
         f"{verdict.ms:.1f} ms",
     )

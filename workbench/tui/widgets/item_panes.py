@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
+
+from msgspec import structs
 
 from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.render.document import RenderedText
@@ -56,6 +58,13 @@ class Reading(NamedTuple):
 def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
     """A verifier's verdict on an item, if it has one."""
     return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
+
+
+def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
+    """The item with these verifiers' verdicts before the others."""
+    places = {name: place for place, name in enumerate(names)}
+    order = sorted(item.verdicts, key=lambda verdict: places.get(verdict.verifier, len(places)))
+    return structs.replace(item, verdicts=tuple(order))
 
 
 def readings(item: ItemDetail, verifier: str | None = None) -> tuple[Reading, Reading]:

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer, boxed_spans, completion_answer, reference_answer
+from workbench.final_answer import FinalAnswer, boxed_spans, completion_answer, reference_answer, reply_start
 from workbench.verifiers.rules.structure import MOST_PARTS
+from workbench.verifiers.rules.units import unit
 
-_THINK_END = "</think>"
 _TURN_END = re.compile(
     r"<\|(?:im_end|eot_id|endoftext|end_of_text|end|eom_id|im_start)\|>|</s>|\[/INST\]|<｜end▁of▁sentence｜>"
 )
@@ -36,15 +36,30 @@ _HEDGE = re.compile(
 _NOTHING = re.compile(r"(?:\\(?:boxed|fbox)\s*\{\s*\}|[\s.,:;*_`$])*")
 _SUB_QUESTIONS = re.compile(r"\(\s*(?:2|b|ii|II|Ⅱ)\s*\)|（2）|②|\\text\{\(2\)\}")
 _STATED = re.compile(r"(?:[=≈:]|\\approx|\bis\b|\bare\b)(?=([^=≈:\n$]{1,80}))")
+"""The start of what stands behind a sign or verb; overlapping, so that each value of ``a = b = c`` is found."""
 _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
+_FENCE = re.compile(r"`{3,}\w*")
+_WHERE = re.compile(r"\s{0,4}(?:where|here|with|in which)\b", re.IGNORECASE)
+_BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
+_SHORT_UNIT = 3
+_SHORT_UNITS = frozenset({"mm", "cm", "km", "mg", "kg", "ml", "mL"})
+"""Of the short words behind a box those that are nothing but units: "in" and "a" are not."""
+_REVISION = re.compile(
+    r"\b(?:actually|but\s+wait|wait,|correction|on\s+second\s+thoughts?|recomputing|rather,|no,\s|however,\s+the\s+(?:correct|right)"
+    r"|should\s+(?:actually\s+)?be|is\s+(?:better|correct\s+instead))",
+    re.IGNORECASE,
+)
+_ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
+_REVISED_WITHIN = 300
 _ECHO = 30
+_MOST_REPEATED = 200
 _STATED_WITHIN = 1_500
 _MOST_STATED = 12
 _LONGEST_WORKED_REFERENCE = 8_000
 _MOST_PARTS = 8
-_LONGEST_LINE = 400
+_LONGEST_LINE = 2_000
 
 
 class Answers(NamedTuple):
@@ -72,9 +87,33 @@ def answers(question: str, reference: str, completion: str, subtype: str | None)
     return Answers(expected, _reference_parts(question, reference, expected), given, _line(completion, given))
 
 
+def revised(completion: str, answer: FinalAnswer) -> bool:
+    """Whether the text behind an answer takes it back: "**5**? No, it should be 6"; a box is not taken back."""
+    if answer.how not in ("cue", "bold"):
+        return False
+    behind = completion[answer.end : answer.end + _REVISED_WITHIN]
+    found = _REVISION.search(behind)
+    return found is not None and _ANOTHER.search(behind, found.end()) is not None
+
+
 def hedged(text: str) -> bool:
     """Whether a sentence leaves open which of several answers it means."""
     return _HEDGE.search(text) is not None
+
+
+def with_unit_behind(text: str, answer: FinalAnswer) -> str:
+    """An answer in a box together with the unit that stands behind the box: ``\\boxed{24}`` square metres."""
+    if answer.how != "boxed" or not answer.text[-1:].isdigit():
+        return answer.text
+    found = _BEHIND_BOX.match(text, answer.end)
+    if found is None:
+        return answer.text
+    words = found[1].split()
+    for count in range(len(words), 0, -1):
+        name = " ".join(words[:count]).rstrip(".,;")
+        if name in _SHORT_UNITS or (len(name) > _SHORT_UNIT and unit(name.lower()) is not None):
+            return f"{answer.text} {name}"
+    return answer.text
 
 
 def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
@@ -86,7 +125,7 @@ def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
 
 def last_boxes(completion: str, count: int) -> tuple[str, ...] | None:
     """A reply's boxes in order when it has just so many different ones."""
-    reply = completion[_reply_start(completion) :]
+    reply = completion[reply_start(completion) :]
     found = tuple(dict.fromkeys(reply[start:end].strip() for start, end in boxed_spans(reply)))
     return found if len(found) == count else None
 
@@ -95,7 +134,7 @@ def listed(completion: str) -> tuple[str, ...]:
     """The items of the list a reply ends with, such as ``1. quark``, ``2. quarry``; empty when it ends with none."""
     items: list[str] = []
     for line in reversed(
-        completion[max(_reply_start(completion), len(completion) - _STATED_WITHIN) :].rstrip().split("\n")
+        completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :].rstrip().split("\n")
     ):
         item = _ITEM.fullmatch(line)
         if item is None or len(items) == MOST_PARTS:
@@ -106,20 +145,16 @@ def listed(completion: str) -> tuple[str, ...]:
 
 def stated_values(completion: str) -> Iterator[str]:
     """What the reply's end states outside its box: the last value of each chain of equations, latest first."""
-    reply = completion[max(_reply_start(completion), len(completion) - _STATED_WITHIN) :]
+    reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
     found = [_STATED_END.split(value[1], maxsplit=1)[0].strip() for value in _STATED.finditer(reply)]
     yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MOST_STATED]
 
 
-def _reply_start(completion: str) -> int:
-    thought = completion.rfind(_THINK_END)
-    return thought + len(_THINK_END) if thought >= 0 else 0
-
-
 def _plain_line(reference: str) -> FinalAnswer:
-    """A single line that is not too long is the answer itself where nothing in it is marked as one."""
+    """A single line or formula that is not too long is the answer itself where nothing in it is marked as one."""
     text = reference.strip()
-    if not text or len(text) > _LONGEST_LINE or "\n" in text:
+    formula = text.startswith(("$$", "\\[")) and text.endswith(("$$", "\\]"))
+    if not text or len(text) > _LONGEST_LINE or ("\n" in text and not formula):
         return FinalAnswer("", len(reference), len(reference), "none")
     start = reference.index(text)
     return FinalAnswer(text, start, start + len(text), "whole")
@@ -128,6 +163,8 @@ def _plain_line(reference: str) -> FinalAnswer:
 def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tuple[str, ...]:
     """One part a box where they share a line, or where the question has parts of its own and each has its box."""
     parts = boxes_of(answer)
+    if len(parts) == 1:
+        parts = (with_unit_behind(reference, answer),)
     if len(parts) > 1 or answer.how != "boxed" or len(reference) > _LONGEST_WORKED_REFERENCE:
         return parts
     if _SUB_QUESTIONS.search(question):
@@ -156,23 +193,36 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
 
 
 def _own_end(completion: str) -> int:
-    start = _reply_start(completion)
+    start = reply_start(completion)
     turn = _TURN_END.search(completion, start) if "<" in completion or "[/INST]" in completion else None
     end = turn.start() if turn else len(completion)
     while end > start:
-        stripped = len(completion[start:end].rstrip()) + start
+        # Sign by sign: to strip a slice would copy the whole reply for every such line.
+        stripped = end
+        while stripped > start and completion[stripped - 1].isspace():
+            stripped -= 1
         line = max(completion.rfind("\n", start, stripped) + 1, start)
+        if _FENCE.fullmatch(completion, line, stripped) or _explains(completion[max(line - 400, start) : stripped]):
+            end = line
+            continue
         if line == start or stripped - line > 120 or not _VERDICT_LINE.fullmatch(completion, line, stripped):
             return end
         end = line
     return end
 
 
+def _explains(end: str) -> bool:
+    """Whether a text ends with a line that only explains the formula above it: "where g is the acceleration"."""
+    above, _, line = end.rpartition("\n")
+    return _WHERE.match(line) is not None and above.rstrip().endswith(("\\]", "$$"))
+
+
 def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:
-    line, reply = _line(completion, answer), completion[_reply_start(completion) :].strip()
+    line, reply = _line(completion, answer), completion[reply_start(completion) :].strip()
     if line in question and (len(line) >= _ECHO or reply != line):
         # An option may be given in full, but not after the line before it.
-        before = reply[: reply.rfind(line)].rstrip().rpartition("\n")[2].strip()
+        above = completion[reply_start(completion) : completion.rfind("\n", 0, answer.start) + 1]
+        before = above.rstrip().rpartition("\n")[2].strip()
         if (before and before in question) or (len(line) >= _ECHO and not _AN_OPTION.match(line)):
             return True
     return _repeats(question, reply) or _ADDRESSES_A_JUDGE.search(line[-400:]) is not None
@@ -182,7 +232,8 @@ def _repeats(question: str, reply: str) -> bool:
     """Whether a reply only repeats the question, whole or in good part."""
     if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
         return False
-    return all(line.strip() in question for line in reply.split("\n"))
+    lines = dict.fromkeys(line.strip() for line in reply.split("\n"))
+    return len(lines) <= _MOST_REPEATED and all(line in question for line in lines)
 
 
 def _line(completion: str, answer: FinalAnswer) -> str:

@@ -79,20 +79,15 @@ class Moment(NamedTuple):
     zone: str | None = None
 
 
-def same_moment(a: str, b: str) -> bool | None:
-    """Whether two texts are the same date, time, weekday or month; None when either is none, or they say unlike things.
+def compare_moments(a: str, b: str) -> tuple[bool, str] | None:
+    """Whether two texts are the same date, time, weekday or month, and the rule that decided.
 
-    ``05/01/2024`` has two readings: it equals only a date written with the same numbers in the same order.
+    None when either is none, or they say unlike things. ``05/01/2024`` has two readings: it equals only a date written
+    with the same numbers in the same order.
 
     Raises:
         TooComplex: a run of digits nobody wrote by hand.
     """
-    ruling = compare_moments(a, b)
-    return ruling[0] if ruling else None
-
-
-def compare_moments(a: str, b: str) -> tuple[bool, str] | None:
-    """As ``same_moment``, with the name of the rule that decided."""
     if len(a) > _MAX_MOMENT or len(b) > _MAX_MOMENT or not (_HINT.search(a) and _HINT.search(b)):
         return None
     first, second = moment(a), moment(b)

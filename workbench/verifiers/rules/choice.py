@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-
-from workbench.verifiers.rules.options import named_letters
-from workbench.verifiers.rules.phrases import is_prose
+from workbench.verifiers.rules.options import letters, named_letters
+from workbench.verifiers.rules.phrases import VALUE, is_prose, value_in
+from workbench.verifiers.rules.shapes import Same
 from workbench.verifiers.rules.wording import canonical
-
-Same = Callable[[str, str], bool | None]
-
-_VALUE = re.compile(r"[\d\\^=]")
-"""What texts without it mean, their letters alone say."""
 
 _LONGEST_SENTENCE = 300
 _TELLING = 12
@@ -29,7 +22,8 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     """
     found = option_of(answer, known, same)
     if found is None and known and len(answer) <= _LONGEST_SENTENCE:
-        found = named_letters(answer, known) or _within(answer, known)
+        value = value_in(answer)
+        found = named_letters(answer, known) or (letters(value, known) if value else None) or _within(answer, known)
     return found
 
 
@@ -37,8 +31,8 @@ def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
     """The one option whose text equals an answer."""
     plain = canonical(answer).casefold()
     found = [letter for letter, text in known.items() if canonical(text).casefold() == plain]
-    if not found and _VALUE.search(answer) and not is_prose(answer):
-        values = ((letter, text) for letter, text in known.items() if _VALUE.search(text) and not is_prose(text))
+    if not found and VALUE.search(answer) and not is_prose(answer):
+        values = ((letter, text) for letter, text in known.items() if VALUE.search(text) and not is_prose(text))
         found = [letter for letter, text in values if same(text, answer)]
     return frozenset(found) if len(found) == 1 else None
 

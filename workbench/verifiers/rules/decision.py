@@ -6,18 +6,19 @@ import re
 from typing import NamedTuple
 
 from workbench.final_answer import FinalAnswer
-from workbench.verifiers.rules.answers import Answers, boxes_of, hedged, last_boxes, listed, stated_values
+from workbench.verifiers.rules.affirmation import affirmed, completes
+from workbench.verifiers.rules.answers import Answers, boxes_of, hedged, last_boxes, listed, revised, stated_values
 from workbench.verifiers.rules.brackets import same_closing
 from workbench.verifiers.rules.choice import choice_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
 from workbench.verifiers.rules.options import has_label, letters
-from workbench.verifiers.rules.phrases import contains, is_prose, value_in, words
+from workbench.verifiers.rules.phrases import VALUE, contains, counted_in, is_prose, leads, sentences, value_in, words
 from workbench.verifiers.rules.question import Question
-from workbench.verifiers.rules.statement import answered
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
-from workbench.verifiers.rules.structure import shape, tidy
-from workbench.verifiers.rules.wording import same_text, same_wording, same_words
+from workbench.verifiers.rules.structure import MOST_PARTS, shape
+from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words
 
 _LONG_REFERENCE = 400
 _DECIMALS = re.compile(r"\d+\.\d+ \d+\.\d+")
@@ -56,10 +57,12 @@ def decide(answers: Answers, completion: str, question: Question, symbolic: Symb
     try:
         if len(answers.parts) > 1:
             return _parts(answers, completion, comparison, question)
+        if revised(completion, answers.candidate):
+            return Decision(None, "hedged")
         decision = _single(answers.parts[0], answers, comparison, question)
         if decision.equal is False and question.open:
             return Decision(None, "semantic")
-        if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math"):
+        if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math", "cue"):
             return _listed(answers.parts[0], completion, comparison, question) or decision
         return decision
     except TooComplex:
@@ -71,6 +74,8 @@ def _parts(answers: Answers, completion: str, comparison: Comparison, question: 
     wanted, found = answers.parts, boxes_of(answers.candidate)
     if same_text(" ".join(wanted), " ".join(found)):
         return Decision(True, "text_equal", "text.canonical")
+    if len(wanted) > MOST_PARTS:
+        return Decision(None, "too_complex")
     if len(found) != len(wanted):
         found = last_boxes(completion, len(wanted)) or found
     if len(found) != len(wanted) and len(found) == 1:
@@ -103,11 +108,11 @@ def _all_stated(wanted: tuple[str, ...], found: tuple[str, ...], completion: str
 def _listed(reference: str, completion: str, comparison: Comparison, question: Question) -> Decision | None:
     """A reference with members may be answered by a list, one item a line."""
     items = ", ".join(listed(completion))
-    if "," not in items or shape(tidy(reference)) is None:
+    if "," not in items:
         return None
-    return _wording(reference, items, question) or (
-        Decision(True, "list", "list.items") if comparison.same(reference, items) else None
-    )
+    equal = same_words(reference, items) if question.type in (None, "D") else False
+    equal = equal or (shape(tidy(reference)) is not None and comparison.same(reference, items) is True)
+    return Decision(True, "list", "list.items") if equal else None
 
 
 def _single(reference: str, answers: Answers, comparison: Comparison, question: Question) -> Decision:
@@ -123,6 +128,7 @@ def _single(reference: str, answers: Answers, comparison: Comparison, question: 
         or _state(reference, answer, sentence, candidate, question)
         or _brackets(reference, answer, question)
         or _wording(reference, answer, question)
+        or _contained(reference, answer, candidate, question)
         or _value(reference, answer, candidate, comparison, question)
         or _words(reference, answer, candidate, question)
     )
@@ -131,7 +137,8 @@ def _single(reference: str, answers: Answers, comparison: Comparison, question: 
 def _one_box(candidate: FinalAnswer, comparison: Comparison) -> str:
     """Several boxes on a line that say the same are one answer; else they are a list."""
     boxes = boxes_of(candidate)
-    if len(boxes) == 1 or all(comparison.same(boxes[0], box) for box in boxes[1:]):
+    others = dict.fromkeys(boxes[1:])
+    if len(others) <= MOST_PARTS and all(comparison.same(boxes[0], box) for box in others):
         return boxes[-1]
     return ", ".join(boxes)
 
@@ -165,7 +172,9 @@ def _state(reference: str, answer: str, sentence: str, candidate: FinalAnswer, q
         if hedged(answer):
             return Decision(None, "hedged")
         given = stated(answer, vocabulary, whole=candidate.how in ("boxed", "cue", "bold"))
-        given = given or stated(sentence, vocabulary) or answered(question.text, sentence, vocabulary)
+        if given is None and candidate.how not in ("cue", "bold"):
+            given = stated(sentence, vocabulary)
+        given = given or affirmed(question.text, sentence, vocabulary)
     if given is not None:
         expected = stated(reference, vocabulary, whole=True)
         return Decision(given == expected, "state", _state_rule(vocabulary))
@@ -189,21 +198,37 @@ def _wording(reference: str, answer: str, question: Question) -> Decision | None
         return None
     if same_words(reference, answer):
         return Decision(True, "text_equal", "text.words")
+    if question.subtype == "D2" and same_noun(reference, answer):
+        return Decision(True, "text_equal", "text.noun")
     if question.type == "D" and _DECIMALS.fullmatch(f"{reference} {answer}"):
         # Of strings, 1.10 is not 1.1.
         return Decision(False, "text_differs", "text.differs")
     return None
 
 
+def _contained(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision | None:
+    """A word that a sentence gives in so many letters, or begins with before it explains."""
+    if candidate.how != "boxed" and words(reference) and leads(answer, reference):
+        return Decision(True, "text_equal", "text.contained")
+    if candidate.how == "boxed" or question.type not in (None, "D") or VALUE.search(reference):
+        return None
+    given = contains(answer, reference) or completes(question.text, answer, reference)
+    given = given and not hedged(answer)
+    return Decision(True, "text_equal", "text.contained") if given else None
+
+
 def _value(
     reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: Question
 ) -> Decision | None:
     if is_prose(reference):
-        return None
+        value = _value_of(sentences(reference)[-1], question) if question.type in (None, "A") else None
+        if value is None or not VALUE.search(value) or not VALUE.search(answer):
+            return None
+        reference = value
     if is_prose(answer):
         if candidate.how != "boxed" and hedged(answer):
             return Decision(None, "hedged")
-        value = value_in(answer)
+        value = _value_of(answer, question)
         if value is None:
             return None
         if rule := same_text(reference, value):
@@ -217,15 +242,17 @@ def _value(
     return None if found is None else Decision(found.equal, found.reason, found.rule)
 
 
+def _value_of(sentence: str, question: Question) -> str | None:
+    """The one value a sentence gives, or how many it gives of what the question asks to count."""
+    counted = counted_in(sentence, question.counted) if question.counted else None
+    return counted or value_in(sentence)
+
+
 def _words(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision:
-    if candidate.how != "boxed":
-        if hedged(answer):
-            return Decision(None, "hedged")
-        if contains(answer, reference):
-            return Decision(True, "text_equal", "text.contained")
-    elif any(
-        same_wording(one, value_in(tidy(other)) or "") for one, other in ((reference, answer), (answer, reference))
-    ):
+    if candidate.how != "boxed" and hedged(answer):
+        return Decision(None, "hedged")
+    pairs = ((reference, answer), (answer, reference)) if candidate.how == "boxed" else ()
+    if any(same_wording(one, value_in(tidy(other)) or "") for one, other in pairs):
         return Decision(True, "text_equal", "text.contained")
     if question.subtype == "D2" or len(reference) > _LONG_REFERENCE or is_prose(reference):
         return Decision(None, "semantic")

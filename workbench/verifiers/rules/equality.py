@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import compare_moments, moment
@@ -12,8 +13,9 @@ from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.quantities import Asked, same_measure
 from workbench.verifiers.rules.question import Question
 from workbench.verifiers.rules.shapes import same_shape
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import same_term
-from workbench.verifiers.rules.structure import names_and_value, tidy
+from workbench.verifiers.rules.structure import names_and_value
 from workbench.verifiers.rules.unit_suffix import split, without_units
 from workbench.verifiers.rules.wording import same_text
 
@@ -45,7 +47,7 @@ _REASONS = {
 _APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
 _LEADING_ZERO = re.compile(r"0\d+")
 _UNEVALUATED = re.compile(r"\\(?:int|iint|iiint|oint|sum|prod|lim|limsup|liminf)(?![A-Za-z])|[∫∑∏]|\blim\b")
-_WORDS = re.compile(r"[^\W\d_]{4,}(?:\s+[^\W\d_]{2,})+")
+_WORDS = re.compile(r"(?<![^\W\d_])[^\W\d_]{4,}\s+[^\W\d_]{2}")
 _A_WORD = re.compile(r"[A-Za-z][A-Za-z' -]*[A-Za-z]")
 _LONG_WORD = re.compile(r"(?<![\\A-Za-z])(?!(?:arc)?(?:sinh?|cosh?|tanh?|sqrt)(?![A-Za-z]))[A-Za-z]{4,}")
 _TOKEN = re.compile(r"\\[A-Za-z]+|\d+(?:\.\d+)?|[^\s{}]")
@@ -54,13 +56,20 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 _OPERATOR = re.compile(r"[\\^_+*/=()!-]")
 _IMAGINARY = re.compile(r"(?<![A-Za-z\\])[ij](?![A-Za-z])(?:\s?(\d+(?:\.\d+)?|\\sqrt\{\d+\}))?")
 _CONDITION = re.compile(
-    r"(?:\s*,|\s*;|\s+\(?|\s*\()\s*(?:where\s+|with\s+|for\s+(?:all|any|some|every)\s+|for\s+)?"
-    r"[A-Za-z](?:_\{?\w\}?)?(?:\s*,\s*[A-Za-z](?:_\{?\w\}?)?)*\s*(?:∈\s*(?:\\mathbb\s*\{?\s*)?[A-Zℝℤℕℚℂ]\s*\}?[+*^_0]{0,3}"
-    r"|(?:is\s+)?(?:an?\s+)?(?:arbitrary|any|some|integer|real|constant)\b.{0,40})\s*\)?\.?\s*$"
+    r"""(?<!\s)(?:\s*[,;(]\s*|\s+)
+    (?:where\s+|with\s+|for\s+(?:(?:all|any|some|every)\s+)?)?
+    [A-Za-z](?:_\{?\w\}?)?(?:\s*,\s*[A-Za-z](?:_\{?\w\}?)?){0,5}\s*
+    (?: ∈\s*(?:\\mathbb\s*\{?\s*)?[A-Zℝℤℕℚℂ]\s*\}?[+*^_0]{0,3}\s?\)?\.?
+      | (?:is\s+)?(?:an?\s+)?(?:arbitrary|any|some|integer|real|constant)\b.{0,42})\Z""",
+    re.VERBOSE,
 )
+"""What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
+_SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
+_NO_SIGNS = re.compile(r"\\mathbb|[^A-Za-z0-9ℝℤℕℚℂ]")
 _ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
 _PLAIN = Asked()
 _DEEPEST = 3
+_MOST_ROUNDINGS = 4
 
 
 def undecided(reference: str, candidate: str) -> bool | None:
@@ -101,11 +110,20 @@ class Comparison:
         self._question = question
         self._symbolic = symbolic
 
-    def same(self, reference: str, candidate: str) -> bool | None:
-        """Whether two values are equal; None when they are no values or can't be compared."""
+    def same(self, reference: str, candidate: str, depth: int = 0) -> bool | None:
+        """Whether two values are equal; None when they are no values or can't be compared.
+
+        Args:
+            reference: The reference's value.
+            candidate: The completion's.
+            depth: How many lists, sets and the like they stand in.
+
+        Raises:
+            TooComplex: To compare them would take more work than a rule may spend.
+        """
         if same_text(reference, candidate) is not None:
             return True
-        found = self.compare(reference, candidate)
+        found = self.compare(reference, candidate, depth)
         return None if found is None else found.equal
 
     def compare(self, reference: str, candidate: str, depth: int = 0) -> Equality | None:
@@ -125,10 +143,11 @@ class Comparison:
             return None
         if "\\approx" in ours + theirs or "≈" in ours + theirs:
             return self._either(ours, theirs, depth)
+        ours, theirs = _without_heads(ours, theirs)
         if (ruled := self._written_out(ours, theirs)) is not None:
             return ruled
         if depth < _DEEPEST:
-            found = same_shape(ours, theirs, self._question, self._part(depth + 1), depth == 0)
+            found = same_shape(ours, theirs, self._question, partial(self.same, depth=depth + 1), depth == 0)
             if found is not None:
                 return None if found.equal is None else Equality(found.equal, found.rule)
         return self._one_value(reference.strip(" $"), candidate.strip(" $"), ours, theirs)
@@ -148,28 +167,17 @@ class Comparison:
             return Equality(False, "date.other")
         return Equality(*compared) if compared else None
 
-    def _part(self, depth: int) -> Callable[[str, str], bool | None]:
-        def same(one: str, other: str) -> bool | None:
-            if same_text(one, other) is not None:
-                return True
-            found = self.compare(one, other, depth)
-            return None if found is None else found.equal
-
-        return same
-
     def _either(self, ours: str, theirs: str, depth: int) -> Equality | None:
         """``a ≈ b`` gives an exact and a rounded value; one that fits is enough."""
-        verdicts = [
-            self.compare(one, other, depth)
-            for one in _APPROXIMATELY.split(ours)
-            for other in _APPROXIMATELY.split(theirs)
-            if one and other
-        ]
+        these, those = _APPROXIMATELY.split(ours), _APPROXIMATELY.split(theirs)
+        if max(len(these), len(those)) > _MOST_ROUNDINGS:
+            raise TooComplex("a long chain of roundings")
+        verdicts = [self.compare(one, other, depth) for one in these for other in those if one and other]
         return next((verdict for verdict in verdicts if verdict and verdict.equal), verdicts[0] if verdicts else None)
 
     def _one_value(self, reference: str, candidate: str, ours: str, theirs: str) -> Equality | None:
         """Compare two answers without parts, as written (where a unit may be marked as one) and tidy."""
-        if _LEADING_ZERO.fullmatch(ours) or _LEADING_ZERO.fullmatch(theirs):
+        if self._question.codes and (_LEADING_ZERO.fullmatch(ours) or _LEADING_ZERO.fullmatch(theirs)):
             # A code such as 007 is no number.
             return Equality(False, "number.code") if ours.isdigit() and theirs.isdigit() else None
         if "=" in ours and "=" not in theirs:
@@ -212,6 +220,8 @@ class Comparison:
         found = same_measure(one, other, self._question.asked)
         if found == (True, "quantity.unit_dropped") and not self._fits(one, other):
             return Equality(False, "quantity.differs")
+        if found == (True, "number.rounding") and self._question.exact:
+            return Equality(False, "number.differs")
         return None if found is None else Equality(*found)
 
     def _fits(self, one: str, other: str) -> bool:
@@ -247,9 +257,23 @@ def _turned(found: re.Match[str]) -> str:
 
 
 def _same_conditions(ours: str, theirs: str) -> tuple[str, str]:
-    """Both without the condition on a parameter that only one of them states: ``x = kπ, k ∈ ℤ``."""
-    bare, other = _CONDITION.sub("", ours), _CONDITION.sub("", theirs)
-    return (ours, theirs) if (bare == ours) == (other == theirs) else (bare, other)
+    """Both without the condition on a parameter, unless their conditions differ: ``x = kπ, k ∈ ℤ``."""
+    one, two = _CONDITION.search(ours), _CONDITION.search(theirs)
+    if one and two and _NO_SIGNS.sub("", one[0]) != _NO_SIGNS.sub("", two[0]):
+        return ours, theirs
+    return _CONDITION.sub("", ours), _CONDITION.sub("", theirs)
+
+
+def _without_heads(ours: str, theirs: str) -> tuple[str, str]:
+    """Both without what only one of them is said to equal: ``A ∪ B = {1, 2}``."""
+    if ("=" in ours) == ("=" in theirs):
+        return ours, theirs
+    return _without_head(ours), _without_head(theirs)
+
+
+def _without_head(text: str) -> str:
+    found = _SHAPE_BEHIND.fullmatch(text)
+    return found[1].rstrip(" .") if found else text
 
 
 def _worked_out(text: str) -> str:

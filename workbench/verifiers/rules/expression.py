@@ -156,16 +156,19 @@ class _Parser(Cursor):
         """An exponent, or what stands at the foot of a logarithm."""
         self._enter()
         minus = self._accept_signs()
-        token = self._tokens[self._at]
-        if _is_number(token):
-            self._at += 1
-            node: Node = _literal(token)
-        else:
-            node = self._atom()
+        node = self._number_or_atom()
         if self._accept("^"):
             node = power(node, self._script())
         self._leave()
         return negative_if(minus, node)
+
+    def _number_or_atom(self) -> Node:
+        """A whole number as it stands, never a mixed one, or any other atom."""
+        token = self._tokens[self._at]
+        if not _is_number(token):
+            return self._atom()
+        self._at += 1
+        return _literal(token)
 
     def _atom(self) -> Node:
         token = self._take()
@@ -229,12 +232,7 @@ class _Parser(Cursor):
         exponent: Node = _HALF
         if self._accept("["):
             exponent = power(self._group("]"), MINUS_ONE)
-        token = self._tokens[self._at]
-        if _is_number(token):
-            self._at += 1
-            node: Node = _literal(token)
-        else:
-            node = self._atom()
+        node = self._number_or_atom()
         self._leave()
         return power(node, exponent)
 

@@ -21,6 +21,7 @@ _UNEQUAL = re.compile(r"(\\?[A-Za-z](?:_\w)?)\s*≠\s*(.{1,40})")
 _INFINITY = re.compile(r"[+-]?\s*(?:\\infty|∞|\\infin|infinity|inf|oo)", re.IGNORECASE)
 _AROUND_REALS = re.compile(r"(?:\\text\{)?\s*all\s+real\s+numbers?\s*\}?", re.IGNORECASE)
 
+_ALL_OF = re.compile(r",|\band\b|\\land(?![A-Za-z])|∧")
 _DEEPEST = 4
 LOWEST, HIGHEST = "-∞", "∞"
 
@@ -52,6 +53,8 @@ def intervals(text: str, depth: int = 0) -> tuple[str | None, list[Interval]] | 
         found = intervals(tail, depth + 1)
         return None if found is None else (head.strip(), found[1])
     found_shape = shape(text)
+    if (found_shape is None or found_shape.kind == "list") and "," not in text and len(_ALL_OF.split(text)) == 2:
+        return _all_conditions(text, depth + 1)
     if found_shape is None:
         return _inequality(text)
     return _of_shape(found_shape, depth + 1)
@@ -80,15 +83,15 @@ def _without(text: str, depth: int) -> tuple[str | None, list[Interval]] | None:
 
 
 def _all_conditions(text: str, depth: int) -> tuple[str | None, list[Interval]] | None:
-    """Conditions that hold together: one interval, and at most one point within it that is left out."""
-    conditions = [
-        part.strip() for part in re.split(r",|\band\b|\\land(?![A-Za-z])|\\text\s*\{\s*and\s*\}", text) if part.strip()
-    ]
+    """Two conditions that hold together: a bound on either side, or an interval and a point within it left out."""
+    conditions = [part.strip() for part in _ALL_OF.split(text) if part.strip()]
     if len(conditions) != 2:
         return intervals(text, depth)
     first, second = (intervals(condition, depth) for condition in conditions)
     if first is None or second is None or first[0] != second[0]:
         return None
+    if len(first[1]) == len(second[1]) == 1:
+        return _overlap(first[0], first[1][0], second[1][0])
     whole, holed = (first[1], second[1]) if len(first[1]) == 1 else (second[1], first[1])
     if len(whole) != 1 or len(holed) != 2 or holed[0].high != holed[1].low:
         return None
@@ -97,6 +100,14 @@ def _all_conditions(text: str, depth: int) -> tuple[str | None, list[Interval]] 
         Interval(around.low, point, around.has_low, False),
         Interval(point, around.high, False, around.has_high),
     ]
+
+
+def _overlap(name: str | None, one: Interval, other: Interval) -> tuple[str | None, list[Interval]] | None:
+    """What lies above one bound and below the other; None for two bounds on the same side."""
+    below, above = (one, other) if one.low == LOWEST else (other, one)
+    if below.low != LOWEST or above.high != HIGHEST:
+        return None
+    return name, [Interval(above.low, below.high, above.has_low, below.has_high)]
 
 
 def _between(points: list[str]) -> list[Interval]:

@@ -5,7 +5,6 @@ Nothing is ever computed in floating point: a written number is a ``Fraction`` a
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -89,12 +88,6 @@ def exact(text: str) -> Number | None:
     return found[0] if found and not found[1] else None
 
 
-def same_number(a: str, b: str) -> bool | None:
-    """Whether two texts write the same number, or one is the other rounded; None when either is no number."""
-    numbers = both(exact, a, b)
-    return None if numbers is None else equal(*numbers)
-
-
 def both(read: Callable[[str], Value | None], a: str, b: str) -> tuple[Value, Value] | None:
     """What two texts hold, or None when either holds nothing, however hard the other is to compute.
 
@@ -118,11 +111,6 @@ def equal(a: Number, b: Number) -> bool:
         return True
     coarse = a if a.step > b.step else b
     return coarse.rounds and 2 * abs(a.value - b.value) <= coarse.step
-
-
-def rounds_to(value: float, number: Number) -> bool:
-    """Whether a value known as a float (accurate to about 14 digits) rounds to a decimal."""
-    return math.isfinite(value) and close_to(Fraction(value), number)
 
 
 def close_to(value: Fraction, number: Number) -> bool:

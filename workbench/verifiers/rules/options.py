@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.verifiers.rules.structure import tidy
+from workbench.verifiers.rules.spelling import tidy
 
 _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|it)|bf|rm)\s*\{?\s*"
@@ -45,7 +45,7 @@ _STYLES = (
     _Style(
         _LETTERS,
         re.compile(r"B\s*[.:)、．：]"),
-        re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:)](?=[\s$\\])|[、．：])"),
+        re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
     ),
     _Style(_LETTERS, re.compile(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
     _Style(_LOWER_LETTERS, re.compile(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
@@ -68,6 +68,7 @@ _NAMED = re.compile(
     r"(?<![\w\\$'’])(?:\(([A-Z])\)|(?:[Oo]ptions?|[Cc]hoices?|[Aa]nswers?)\s+\(?([A-Z])\)?(?!\w)"
     r"|([B-Z])(?=\s*[.:)])|([B-HJ-Z])(?![\w'’^_={\\(+*/-])|([AI])(?=\s*(?:[.:)]|and\s+[A-Z]\b|is\b|are\b|$)))"
 )
+"""A letter that names an option within a sentence; A and I only where they can't be a word."""
 _A_LABEL = re.compile(r"(?<![A-Za-z\\])(?:[A-Z]|[A-Z]{2,8}|[ivx]{1,4})(?![A-Za-z])|[①-⑩]|\\text\w*\{[^}]{0,9}[A-Z]")
 _IN_WORDS = re.compile(r"[\w .,:'’()*-]")
 _LOWER = re.compile(r"(?<![^\W\d_])[a-z]{2,}(?![^\W\d_])|[一-鿿]")
@@ -138,7 +139,7 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = tidy(text).strip(_AROUND)
+    text = tidy(text.replace("**", "")).strip(_AROUND)
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
     text = _BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text).strip(_AROUND)
@@ -168,11 +169,14 @@ def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
         return frozenset(each)
     one = _LABELLED.fullmatch(text)
     label = (one[1] or one[2]) if one else ""
+    if named_letters(text, known) - {label}:
+        return None
     return frozenset([label]) if label in known or (label in _LETTERS and not known) else None
 
 
 def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
     """The option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
+    sentence = sentence.replace("**", "")
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
     found = {letter for groups in _NAMED.findall(sentence[:_LONGEST]) for letter in groups if letter}

@@ -112,36 +112,20 @@ def same_measure(a: str, b: str, question: Asked) -> Ruling | None:
         return moment
     if (based := same_based(a, b, question.base)) is not None:
         return based, "base"
-    return compare(a, b, question.percent, question.degrees)
+    return _same_quantity(a, b, question)
 
 
-def same_quantity(a: str, b: str, asks_percent: bool = False, asks_degrees: bool = False) -> bool | None:
-    """Whether two texts are the same quantity; None when either is none or their words cannot be compared.
-
-    Args:
-        a: One answer.
-        b: The other answer.
-        asks_percent: The question asks for a percentage, so a bare ``9`` means ``9%``.
-        asks_degrees: The question asks for degrees, so a bare ``30`` means ``30°``.
-
-    Raises:
-        TooComplex: digits or exponents beyond what the rules compute.
-    """
-    ruling = compare(a, b, asks_percent, asks_degrees)
-    return ruling[0] if ruling else None
-
-
-def compare(a: str, b: str, asks_percent: bool = False, asks_degrees: bool = False) -> Ruling | None:
-    """As ``same_quantity``, with the name of the rule that decided."""
+def _same_quantity(a: str, b: str, question: Asked) -> Ruling | None:
+    """Whether two texts are the same number or quantity; None when either is none or their words can't be compared."""
     if (quantities := both(quantity, a, b)) is None:
         return None
     first, second = quantities
     if first.unit is None and not first.word:
         if second.unit is None and not second.word:
             return None if first.pi or second.pi else _numbers(first, second, a, b)
-        return _one_sided(first, second, asks_percent, asks_degrees)
+        return _one_sided(first, second, question)
     if second.unit is None and not second.word:
-        return _one_sided(second, first, asks_percent, asks_degrees)
+        return _one_sided(second, first, question)
     if first.unit is None or second.unit is None:
         alike = first.word == second.word and first.unit is second.unit
         return (_equal(first, second), "quantity.same_unit") if alike else None
@@ -154,13 +138,13 @@ def _numbers(first: Quantity, second: Quantity, a: str, b: str) -> Ruling:
     return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
 
 
-def _one_sided(bare: Quantity, other: Quantity, asks_percent: bool, asks_degrees: bool) -> Ruling | None:
+def _one_sided(bare: Quantity, other: Quantity, question: Asked) -> Ruling | None:
     """A plain number against one with a unit: the unit is dropped, unless it changes the value."""
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
     rule = "degrees" if other.unit.pi else "percent"
-    asked = asks_degrees if other.unit.pi else asks_percent
-    return (_equal(bare, _in_base(other, other.unit)) or (asked and _equal(bare, other))), rule
+    means_unit = question.degrees if other.unit.pi else question.percent
+    return (_equal(bare, _in_base(other, other.unit)) or (means_unit and _equal(bare, other))), rule
 
 
 def _converted(first: Quantity, one: Unit, second: Quantity, two: Unit) -> Ruling | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from workbench.verifiers.rules.options import options
 from workbench.verifiers.rules.quantities import Asked, asked
-from workbench.verifiers.rules.structure import tidy
+from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.units import Unit, unit
 
 _ORDERED = re.compile(
@@ -25,12 +25,20 @@ _FORM = re.compile(
     r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
 )
 _MEASURED = re.compile(
-    r"\bhow\s+many\s+((?:square\s+|cubic\s+)?[A-Za-z]{3,15})\b"
+    r"\bhow\s+many\s+((?:square\s+|cubic\s+)?[A-Za-z]{2,15})\b"
     r"|\d[\s$~]{0,3}(?:\\[ ,;:!])?(?:\\(?:text|mathrm)\{\s*)?([A-Za-z]{1,12})(?![A-Za-z(])|([$€£])\d",
     re.IGNORECASE,
 )
+"""A unit, or what may be one: behind "how many", behind a number, a currency sign before one."""
 _MOST_UNITS = 20
 _IMAGINARY = re.compile(r"\b(?:imaginary\s+unit|complex\s+(?:number|form|impedance))", re.IGNORECASE)
+_EXACT = re.compile(
+    r"\b(?:(?:common|simplified|irreducible|reduced)\s+fraction|as\s+a\s+(?:simplified\s+)?fraction|lowest\s+terms"
+    r"|exact(?:ly)?\s+(?:value|answer|form)|simplest\s+(?:radical\s+)?form)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
 _EXAMPLE = re.compile(
     r"\b(?:give|find|construct|provide|state|name|write\s+down|exhibit)\s+(?:an|one|any)\s+(?:explicit\s+)?(?:counter-?)?example",
     re.IGNORECASE,
@@ -94,6 +102,22 @@ class Question:
         """Whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
         named = "omplex" in self.text or "imaginary" in self.text
         return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
+
+    @property
+    def exact(self) -> bool:
+        """Whether it asks for a fraction or an exact value, so that no rounding answers it."""
+        return _EXACT.search(self.text[-_TAIL:]) is not None
+
+    @cached_property
+    def codes(self) -> bool:
+        """Whether its answer is a string even where it has digits only, as a password is."""
+        return self.type == "D" or (self.type is None and _CODE.search(self.text[-_TAIL:]) is not None)
+
+    @property
+    def counted(self) -> str | None:
+        """What "how many ..." asks to count."""
+        found = _HOW_MANY.findall(self.text[-_TAIL:])
+        return found[-1] if found else None
 
     @cached_property
     def open(self) -> bool:

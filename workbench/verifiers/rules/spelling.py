@@ -1,10 +1,16 @@
-"""One plain spelling for short answers that hold a number: what LaTeX or Unicode draws, in few ASCII characters."""
+"""One spelling for answers that differ only in how they are typed.
+
+There are two, for two kinds of readers: `tidy` keeps LaTeX, so that an answer can still be taken apart or parsed;
+`plain` leaves one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
+`canonical_text`, which other verifiers use too, and `wording.spelled`, which also takes out what only strings spare.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
-from workbench.verifiers.rules.danger import MAX_CHARACTERS, MAX_DIGITS, TooComplex
+from workbench.verifiers.rules.danger import refuse_long
 
 _FONT_MARK = "\x02"
 _FONTS = "text textbf textit textrm textsf textnormal mathrm mathbf mathit mathsf mathtt mbox operatorname unit si rm"
@@ -37,7 +43,6 @@ _COMMAND = re.compile(r"\\([A-Za-z]+|.)|\{,\}", re.DOTALL)
 _EXPONENT = re.compile(r"\^ ?\{ ?([-+]?[0-9]+|[°′]+) ?\}")
 _RAISED_SIGN = re.compile(r"\^ ?([°′])")
 _FONT_GROUP = re.compile(_FONT_MARK + r" ?\{([^{}]*)\}")
-_LONG_RUN = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _RAISED = re.compile("[⁻⁺]?[⁰¹²³⁴-⁹]+")
 _LOWERED = re.compile("[₀-₉]+")
 _VULGAR = re.compile("[¼½¾⅐-⅞]")
@@ -88,6 +93,61 @@ _CHARACTERS = {
     ord("Å"): "Å",
     ord("\N{ZERO WIDTH SPACE}"): "",
 }
+_SPACING = re.compile(r"(?<!\\)\\[,;:! ]|\\q?quad(?![A-Za-z])|~")
+_BLANKS = re.compile(r"[^\S\n]+")
+_LINE_ENDS = re.compile(r" ?\n[ \n]*")
+_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
+_FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
+_WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
+_NAMED = (
+    ("\\langle", "⟨"),
+    ("\\rangle", "⟩"),
+    ("\\lbrace", "\\{"),
+    ("\\rbrace", "\\}"),
+    ("\\lbrack", "["),
+    ("\\rbrack", "]"),
+    ("\\varnothing", "∅"),
+    ("\\emptyset", "∅"),
+    ("\\mid", "|"),
+    ("\\cup", "∪"),
+    ("\\setminus", "∖"),
+    ("\\neq", "≠"),
+    ("\\ne", "≠"),
+)
+_MEMBER = re.compile(r"\\in(?![A-Za-z])")
+
+
+@lru_cache(maxsize=512)
+def tidy(text: str) -> str:
+    """The text without math delimiters, ``\\left``, fonts and spacing macros, brackets as signs instead of names."""
+    text = text.strip().strip("$").strip()
+    if text.startswith("**") and text.endswith("**"):
+        text = text.replace("**", "")
+    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
+        if text.startswith(opening) and text.endswith(closing):
+            text = text[2:-2].strip()
+    if "\\" in text:
+        if (wrapped := _WRAPPED.fullmatch(text)) and _braces_match(wrapped[1]):
+            text = wrapped[1].strip()
+        text = _SIZES.sub("", text)
+        text = _FONT.sub(r"\1", text)
+        text = _SPACING.sub(" ", text)
+        for name, sign in _NAMED:
+            text = text.replace(name, sign)
+        text = _MEMBER.sub("∈", text)
+    text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
+    # Single blanks are more than neat: a pattern may try every place of a long run again and again.
+    return _LINE_ENDS.sub("\n", text) if "\n" in text else text
+
+
+def _braces_match(text: str) -> bool:
+    """Whether every brace closes within a text."""
+    depth = 0
+    for sign in text:
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def plain(text: str) -> str:
@@ -100,11 +160,7 @@ def plain(text: str) -> str:
     Raises:
         TooComplex: the text is too long, or holds a run of digits nobody wrote by hand.
     """
-    if len(text) > MAX_DIGITS:
-        if len(text) > MAX_CHARACTERS:
-            raise TooComplex(f"{len(text)} characters")
-        if _LONG_RUN.search(text):
-            raise TooComplex(f"more than {MAX_DIGITS} digits")
+    refuse_long(text)
     if not text.isascii():
         text = _ascii(text)
     if "\\" in text or "{" in text:

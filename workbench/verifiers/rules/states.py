@@ -60,20 +60,26 @@ _TERMS = _vocabulary(
 
 _READ = 1_500
 _SENTENCE = 160
+_NEAR = 3
+"""So many words before a state "not" may stand to deny it."""
 _OFFER = 300
 _ALTERNATIVES = re.compile(
     r"((?:[\w'-]+(?: [\w'-]+)?, ){1,6}(?:or )?[\w'-]+(?: [\w'-]+)?,? or [\w'-]+(?: [\w'-]+)?"
     r"|[\w'-]+ or (?:not )?[\w'-]+)\s*[?.\n]"
 )
+"""``acute, right or obtuse?``, ``valid or not valid?``: phrases of one word or two at the end of a sentence."""
+_YES_OR_NO = re.compile(r"(?:yes|no)\s*[,.;:—–](?!.*\b(?:yes|no|unknown|true|false)\b)")
 _PHRASE = re.compile(r"[a-z'-]{2,30}(?: [a-z'-]{2,30}){0,3}")
 _OR = re.compile(r",? or |, ")
 _NEGATION = re.compile(r"\b(?:not|cannot|never|no longer)\b|n['’]t\b")
+_CLAUSE = re.compile(r"[,;.:—–]|\b(?:so|then|hence|therefore|and|but)\b")
 _OPPOSITE = re.compile(r"(?:un|in|im|ir|dis|non-?|not )")
 _SHELL = re.compile(r"^[\s\"'“”‘’`*_.,:;!]+|[\s\"'“”‘’`*_.,:;!]+$")
 _FONT = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|operatorname|boxed)\s*\{([^{}]*)\}")
 _OPENING = re.compile(r"(\w[\w' -]{0,40}?)(?:\s*[,.;:!—–]|\s+-\s|\s+because\b|\s+since\b|\n|$)")
 _CONCLUDING = re.compile(
-    r"^(?:so|thus|hence|therefore|∴|in conclusion|conclusion|answer|finally|overall|consequently)\b"
+    r"^(?:so|thus|hence|therefore|∴|in conclusion|conclusion|answer|finally|overall|consequently"
+    r"|the\s+(?:final\s+|whole\s+)?(?:answer|value|result|verdict|statement|expression|claim|argument|sentence))\b"
     r".{0,120}?\b(?:is|are|was|be|as|:)\s*:?\s*\W{0,4}([\w' -]{2,40})\W*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -87,12 +93,15 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
     """
     word = _word(reference) or ""
     asked = question[-_READ:].lower()
-    if _PHRASE.fullmatch(word) and " or " in asked and (offered := _offered(asked)):
+    fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
+    asked_for = any(_named(vocabulary, word, asked)[0] > 1 for vocabulary in fitting)
+    if not asked_for and _PHRASE.fullmatch(word) and " or " in asked and (offered := _offered(asked)):
         alternatives = {state: state for state in offered}
         known = any(all(state in vocabulary for state in offered) for vocabulary in VOCABULARIES)
         if not known and _only_state(word, alternatives) is not None:
             return alternatives
-    fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
+    if not fitting and _YES_OR_NO.match(word):
+        return VOCABULARIES[0]
     if not fitting and " " in word:
         named = [vocabulary for vocabulary in VOCABULARIES if _named(vocabulary, "", asked)[0] > 1]
         fitting = [vocabulary for vocabulary in named if _only_state(word, vocabulary) is not None]
@@ -160,6 +169,8 @@ def stated(sentence: str, vocabulary: Vocabulary, whole: bool = False) -> str | 
     if found is not None:
         return found
     shown = _plain(sentence[:400])
+    if len({state(part, vocabulary) for part in shown.split(",")} - {None}) > 1:
+        return None
     if opening := _OPENING.match(shown):
         found = state(opening[1], vocabulary)
     if found is None and (concluding := _CONCLUDING.match(shown)):
@@ -179,7 +190,8 @@ def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
             return None
         named = {vocabulary[longest]: longest}
     [(found, word)] = named.items()
-    return _negated(found, vocabulary) if _NEGATION.search(sentence[: sentence.find(word)]) else found
+    clause = " ".join(_CLAUSE.split(sentence[: sentence.find(word)])[-1].split()[-_NEAR:])
+    return _negated(found, vocabulary) if _NEGATION.search(clause) else found
 
 
 def _has_word(sentence: str, word: str) -> bool:

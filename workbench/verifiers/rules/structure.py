@@ -6,7 +6,6 @@ Nothing here compares values; `equality` does, part by part.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
@@ -15,27 +14,6 @@ MOST_PARTS = 60
 """An answer of more parts is compared as text only."""
 
 _OPEN, _CLOSE = "([{⟨", ")]}⟩"
-_SPACING = re.compile(r"(?<!\\)\\[,;:! ]|\\q?quad(?![A-Za-z])|~")
-_BLANKS = re.compile(r"[ \t\u00a0]+")
-_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lr]?|displaystyle|dstyle)(?![A-Za-z])\s?\.?")
-_FONT = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{((?:[^{}\\]|\\[^A-Za-z])*)\}")
-_WRAPPED = re.compile(r"\\(?:text(?:bf|it|rm|normal)?|math(?:rm|bf|it|sf)|mbox)\s*\{(.*)\}", re.DOTALL)
-_NAMED = (
-    ("\\langle", "⟨"),
-    ("\\rangle", "⟩"),
-    ("\\lbrace", "\\{"),
-    ("\\rbrace", "\\}"),
-    ("\\lbrack", "["),
-    ("\\rbrack", "]"),
-    ("\\varnothing", "∅"),
-    ("\\emptyset", "∅"),
-    ("\\mid", "|"),
-    ("\\cup", "∪"),
-    ("\\setminus", "∖"),
-    ("\\neq", "≠"),
-    ("\\ne", "≠"),
-)
-_MEMBER = re.compile(r"\\in(?![A-Za-z])")
 _MATRIX = re.compile(
     r"\s*[\[(]?\s*\\begin\{(?:[pbB]?matrix|[pb]?smallmatrix|array)\}(?:\{[lcr| ]*\})?(.*)\\end\{[^{}]*\}"
     r"\s*[\])]?\s*(\^\s*\{?\s*(?:T|\\top|t)\s*\}?)?\s*",
@@ -54,6 +32,12 @@ _UNION = re.compile(r"\s*∪\s*|\s*\\bigcup\s*|\s+[Uu]\s+(?=[(\[])")
 _CONDITION = re.compile(r"[<>≤≥∈≠=]|\\[lg](?:e|t)q?(?![A-Za-z])|\\[lg]eqslant|\\equiv|\\text|[a-z]{3}")
 _BEGINS_A_SHAPE = re.compile(r"\\begin|[(\[⟨{]|\\\{|[^=,]{1,40}\\begin")
 _SAID = re.compile(r"([A-Za-z]{3,15})\s*(?::\s*|\s)(-?[\d\\].{0,60})")
+_NAME = re.compile(
+    r"(?:\\?(?:angle|triangle|overline|vec|hat|bar|Delta|mathbf|widehat)\s*\{?\s*)?\\?[A-Za-z][A-Za-z]{0,11}'{0,2}\}?"
+    r"(?:_\{?[\w\\ ]{1,12}\}?)?(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
+    r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
+)
+"""A name as it stands before an equals sign: ``x``, ``x_1``, ``f(x)``, ``f^{-1}``, ``\\angle A``, ``(x, y)``."""
 _REMAINDER = re.compile(r"(-?\d{1,40})\s*(?:[Rr]|[Rr]em\.?|remainder|余)\s*(\d{1,40})")
 _OF_A_SET = re.compile(r"[A-Za-z]\s*∈\s*(\\?\{[^|:]*\})")
 _ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
@@ -73,35 +57,6 @@ class Shape(NamedTuple):
     parts: tuple[str, ...]
     width: int = 0
     closed: tuple[bool, bool] = (False, False)
-
-
-@lru_cache(maxsize=512)
-def tidy(text: str) -> str:
-    """The text without math delimiters, ``\\left``, fonts and spacing macros, brackets as signs instead of names."""
-    text = text.strip().strip("$").strip()
-    for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
-        if text.startswith(opening) and text.endswith(closing):
-            text = text[2:-2].strip()
-    if "\\" in text:
-        if (wrapped := _WRAPPED.fullmatch(text)) and _braces_match(wrapped[1]):
-            text = wrapped[1].strip()
-        text = _SIZES.sub("", text)
-        text = _FONT.sub(r"\1", text)
-        text = _SPACING.sub(" ", text)
-        for name, sign in _NAMED:
-            text = text.replace(name, sign)
-        text = _MEMBER.sub("∈", text)
-    return _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
-
-
-def _braces_match(text: str) -> bool:
-    """Whether every brace closes within a text."""
-    depth = 0
-    for sign in text:
-        depth += (sign == "{") - (sign == "}")
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 def shape(text: str) -> Shape | None:
@@ -155,13 +110,6 @@ def names_and_value(text: str) -> tuple[str, str] | None:
     if not sign or not tail.strip() or "=" in tail or tail[0] in "<>" or head[-1:] in "<>!:≠":
         return None
     return (head, tail.strip()) if _NAME.fullmatch(head) else None
-
-
-_NAME = re.compile(
-    r"(?:\\?(?:angle|triangle|overline|vec|hat|bar|Delta|mathbf|widehat)\s*\{?\s*)?\\?[A-Za-z][A-Za-z]{0,11}'{0,2}\}?"
-    r"(?:_\{?[\w\\ ]{1,12}\}?)?(?:\^\{?-1\}?)?(?:\([\w\\, +\-]{1,12}\))?|∠\s*[A-Z]{1,3}|\|?[A-Z]{2}\|?"
-    r"|\(\s*[A-Za-z](?:_\w)?(?:\s*,\s*[A-Za-z](?:_\w)?){1,4}\s*\)"
-)
 
 
 def _outward(found: re.Match[str]) -> Shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.rules.danger import MAX_CHARACTERS, MAX_DIGITS, TooComplex
+from workbench.verifiers.rules.danger import refuse_long
 
 
 class NotUnderstood(Exception):
@@ -66,7 +66,6 @@ _SPACING = r"$ \left \right \middle \, \; \: \! \> \( \) \[ \] \quad \qquad \thi
 _SIZES = r"\limits \nolimits \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr"
 _SAME |= dict.fromkeys(["\\ ", *_SPACING.split(), *_SIZES.split()], "")
 
-_LONG_RUN = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 _TOKEN = re.compile(
     r"""\s+
     | (?P<number> [0-9]{1,3}(?:(?:,\\!|\{,\}|\\,|,)[0-9]{3})+(?![0-9])(?:\.[0-9]+)?
@@ -104,11 +103,7 @@ def tokenize(text: str) -> list[str]:
         NotUnderstood: words, or characters no expression has.
         TooComplex: the text is too long or holds a very long run of digits.
     """
-    if len(text) > MAX_DIGITS:
-        if len(text) > MAX_CHARACTERS:
-            raise TooComplex(f"{len(text)} characters")
-        if _LONG_RUN.search(text):
-            raise TooComplex(f"more than {MAX_DIGITS} digits")
+    refuse_long(text)
     if not text.isascii():
         text = _RAISED.sub(lambda raised: "^{" + raised[0].translate(_PLAIN) + "}", text)
         text = _LOWERED.sub(lambda lowered: "_{" + lowered[0].translate(_PLAIN) + "}", text)

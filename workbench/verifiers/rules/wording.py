@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from workbench.verifiers.canonical import canonical_text
-from workbench.verifiers.rules.structure import tidy
+from workbench.verifiers.rules.spelling import tidy
 
 _ACCENT = re.compile(r"\\(?:([\"'`^~=.])\s*(?:\{\s*\\?([A-Za-z])\s*\}|([A-Za-z]))|([uvHcrk])\s*\{\s*([A-Za-z])\s*\})")
 _COMBINING = {
@@ -23,6 +23,7 @@ _DASHES = str.maketrans("–—−‐‑", "-----")
 _LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _NO_DIGITS = re.compile(r"\D+")
+_PLURALS = {"mice": "mouse", "geese": "goose", "men": "man", "women": "woman", "children": "child", "people": "person"}
 _SEPARATORS = re.compile(r"[\s,;、，]+")
 _MARKUP = "\\_₀₁₂₃₄₅₆₇₈₉"
 
@@ -62,6 +63,21 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
         return bool(ours)
     plain = "\\" not in ours and not any(sign in ours for sign in "^=+")
     return plain and _WORD.search(ours) is not None and ours.casefold() == theirs.casefold()
+
+
+def same_noun(reference: str, candidate: str) -> bool:
+    """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
+    ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
+    return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and _singular(ours) == _singular(theirs)
+
+
+def _singular(noun: str) -> str:
+    if noun in _PLURALS:
+        return _PLURALS[noun]
+    for ending, singular in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
+        if noun.endswith(ending):
+            return noun.removesuffix(ending) + singular
+    return noun.removesuffix("s") if not noun.endswith("ss") else noun
 
 
 def same_words(reference: str, candidate: str) -> bool:

@@ -136,8 +136,20 @@ RUNS: dict[str, str] = {
     "begin": r"\begin{pmatrix}",
     "display math": r"\[",
     "Chinese cues": "答案是",
+    "words of Chinese cues": "答案",
 }
 """What is repeated for a hundred thousand characters."""
+
+PAIRS: dict[str, str] = {
+    "line ends": "\r\n",
+    "line separators": "\u2028",
+    "roundings": r"1\approx ",
+    "letters": "a",
+    "letters in a list": "B, ",
+    "conditions": ", C is a constant ",
+    "matrices": r"\begin{pmatrix}1\end{pmatrix}, ",
+}
+"""What is repeated within two answers."""
 
 WORDS: dict[str, str] = {
     "NUL": "5\x00",
@@ -205,6 +217,27 @@ def _large() -> Iterator[Hostile]:
     yield Hostile(name="many bold words", input=_input("7", "**8** " * (50 * KILO)))
     yield Hostile(name="many formulas", input=_input("7", "$8$ " * (50 * KILO)))
     yield Hostile(name="the same long list", input=_input(BOMBS["long list"], boxed(BOMBS["long list"])), equal=None)
+    yield Hostile(name="verdict lines", input=_input("7", "8\n" + "correct\n" * (100 * KILO)))
+    halves = "".join(f"\\boxed{{{number}/{2 * number}}}" for number in range(1, 20 * KILO))
+    yield Hostile(name="many spellings of a half on a line", input=_input("3", halves))
+    yield Hostile(
+        name="a reference of many parts", input=_input(r"\boxed{1/2}" * (50 * KILO), r"\boxed{7}" * (50 * KILO))
+    )
+    lines = "\n".join(f"line {number}" for number in range(50 * KILO))
+    echo = _input("7", f"The answer is 8\n{lines}", "a" * (100 * KILO) + f"The answer is 8 {lines}")
+    yield Hostile(name="the question line by line", input=echo)
+
+
+def _long_pairs() -> Iterator[Hostile]:
+    """Two long answers that are almost the same."""
+    for name, unit in PAIRS.items():
+        text = "x, " + unit * (1_900 // len(unit))
+        for subtype in ("A1", "B1", "C1", "D1"):
+            both = _input(boxed(text + "x"), boxed(text + "y"), subtype=subtype)
+            yield Hostile(name=f"{name}, in both boxes, {subtype}", input=both, equal=None)
+
+
+def _noise() -> Iterator[Hostile]:
     noise = random.Random(7)
     characters = [chr(code) for code in range(32, 0x2FFF)]
     parts = ["\\frac", "{", "}", "^", "_", "1", "x", "\\left(", "&", "\\\\", "$", "="]
@@ -221,5 +254,5 @@ def _unstorable() -> Iterator[Hostile]:
         yield Hostile(name=f"surrogates, {place}", input=_input(reference, text), storable=False)
 
 
-HOSTILE: list[Hostile] = [*_bombs(), *_runs(), *_words(), *_large(), *_unstorable()]
+HOSTILE: list[Hostile] = [*_bombs(), *_runs(), *_words(), *_large(), *_long_pairs(), *_noise(), *_unstorable()]
 """The whole corpus."""

@@ -11,23 +11,29 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.verifiers.rules.bases import same_based
-from workbench.verifiers.rules.calendar import same_moment
+from workbench.verifiers.rules.calendar import compare_moments
 from workbench.verifiers.rules.danger import TooComplex
-from workbench.verifiers.rules.numbers import exact, rounds_to, same_number
-from workbench.verifiers.rules.quantities import Asked, asked, quantity, same_measure, same_quantity
+from workbench.verifiers.rules.numbers import close_to, exact
+from workbench.verifiers.rules.quantities import Asked, asked, quantity, same_measure
 from workbench.verifiers.rules.ratios import same_ratio
 from workbench.verifiers.rules.unit_suffix import without_units
 from workbench.verifiers.rules.unit_table import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
-    same_number,
-    same_quantity,
+    lambda a, b: same_measure(a, b, Asked()),
     same_based,
-    same_moment,
+    compare_moments,
     same_ratio,
     lambda a, b: same_measure(a, b, Asked(percent=True, degrees=True, base=2)),
 )
+
+
+def said(a: str, b: str) -> bool | None:
+    """Whether two texts say the same measure, whatever rule decides."""
+    ruling = same_measure(a, b, Asked())
+    return None if ruling is None else ruling[0]
+
 
 PIECES = st.sampled_from(
     [
@@ -114,7 +120,7 @@ def test_one_number_in_many_spellings(value: Fraction) -> None:
 @given(value=st.integers(-(10**12), 10**12))
 def test_thousands_and_words_of_whole_numbers(value: int) -> None:
     for text in (f"{value:,}", f"{value:,}".replace(",", r"\,"), f"{value:,}".replace(",", "{,}"), f"{value}.0"):
-        assert same_number(text, str(value))
+        assert said(text, str(value))
 
 
 @given(value=NUMBERS, places=st.integers(2, 8))
@@ -124,11 +130,9 @@ def test_a_rounding_is_equal_and_its_neighbours_are_not(value: Fraction, places:
     number = exact(text)
     assert number is not None
     if Fraction(text) == rounded and number.rounds:
-        assert same_number(text, f"{value.numerator}/{value.denominator}")
+        assert said(text, f"{value.numerator}/{value.denominator}")
         off = Fraction(text) + 2 * number.step
-        assert not same_number(
-            f"{value.numerator}/{value.denominator}", f"{off.numerator / off.denominator:.{places}f}"
-        )
+        assert not said(f"{value.numerator}/{value.denominator}", f"{off.numerator / off.denominator:.{places}f}")
 
 
 @given(value=st.integers(1, 10**9), one=UNITS, other=UNITS)
@@ -137,9 +141,9 @@ def test_conversions_round_trip(value: int, one: str, other: str) -> None:
     assert first is not None
     assert second is not None
     converted = value * first.factor / second.factor
-    assert same_quantity(f"{value} {one}", rf"\frac{{{converted.numerator}}}{{{converted.denominator}}} {other}")
+    assert said(f"{value} {one}", rf"\frac{{{converted.numerator}}}{{{converted.denominator}}} {other}")
     wrong = converted + 1
-    assert same_quantity(f"{value} {one}", f"{wrong.numerator}/{wrong.denominator} {other}") is False
+    assert said(f"{value} {one}", f"{wrong.numerator}/{wrong.denominator} {other}") is False
 
 
 @given(value=st.integers(0, 10**9), base=st.integers(2, 9), other=st.integers(2, 9))
@@ -166,15 +170,15 @@ def test_dates_in_many_spellings(day: datetime.date, other: datetime.date) -> No
         f"{day.year}年{day.month}月{day.day}日",
     )
     for spelling in spellings:
-        assert same_moment(spelling, day.isoformat())
-        assert same_moment(spelling, other.isoformat()) is (day == other)
+        assert said(spelling, day.isoformat())
+        assert said(spelling, other.isoformat()) is (day == other)
 
 
 @given(time=st.times(), other=st.times())
 def test_clocks_of_twelve_and_of_twenty_four_hours(time: datetime.time, other: datetime.time) -> None:
     twelve = f"{time.hour % 12 or 12}:{time:%M:%S} {'PM' if time.hour >= 12 else 'AM'}"
-    assert same_moment(twelve, f"{time:%H:%M:%S}")
-    assert same_moment(twelve, f"{other:%H:%M:%S}") is not (time.replace(microsecond=0) != other.replace(microsecond=0))
+    assert said(twelve, f"{time:%H:%M:%S}")
+    assert said(twelve, f"{other:%H:%M:%S}") is not (time.replace(microsecond=0) != other.replace(microsecond=0))
 
 
 @pytest.mark.parametrize(
@@ -188,14 +192,12 @@ def test_clocks_of_twelve_and_of_twenty_four_hours(time: datetime.time, other: d
         (0.6931471805599453, "0.693", True),
         (0.6931471805599453, "0.69314", False),
         (1.0, "1", False),
-        (float("inf"), "1.00", False),
-        (float("nan"), "1.00", False),
     ],
 )
 def test_irrational_values_round(value: float, written: str, expected: bool) -> None:
     number = exact(written)
     assert number is not None
-    assert rounds_to(value, number) is expected
+    assert close_to(Fraction(value), number) is expected
 
 
 @pytest.mark.parametrize("text", ["9" * 41, "10^{1000}", "1e1000", "99999^{999}", "3" * 39 + "." + "1" * 41])

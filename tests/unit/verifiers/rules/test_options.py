@@ -19,7 +19,10 @@ FOUR = {"A": "red", "B": "green", "C": "blue", "D": "none of these"}
         ("Which?\nA) red\nB) green", {"A": "red", "B": "green"}),
         ("Which?\nOptions:\n(A) red\n(B) green\n\nThink first.", {"A": "red", "B": "green"}),
         ("How many? (A) 1 (B) 2 (C) 3", {"A": "1", "B": "2", "C": "3"}),
-        (r"Find $p$. $\textbf{(A)}\ 2\qquad\textbf{(B)}\ 3\qquad\textbf{(C)}\ 4$", {"A": "2", "B": "3", "C": "4"}),
+        (
+            r"Find $p$. $\textbf{(A)}\ 12\qquad\textbf{(B)}\ 15\qquad\textbf{(C)}\ 18$",
+            {"A": "12", "B": "15", "C": "18"},
+        ),
         (r"Find it. $\mathrm{(A) \ }9.2 \qquad \mathrm{(B) \ }9.3$", {"A": "9.2", "B": "9.3"}),
         ("哪一个？\nA．红\nB．绿", {"A": "红", "B": "绿"}),
         ("Points A. and B. are given.\n\nA. one\nB. two\nC. three", {"A": "one", "B": "two", "C": "three"}),

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.verifiers.rules.intervals import Interval, intervals
-from workbench.verifiers.rules.structure import names_and_value, shape, tidy
+from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.structure import names_and_value, shape
 
 
 @pytest.mark.parametrize(

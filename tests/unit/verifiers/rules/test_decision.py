@@ -1,0 +1,229 @@
+"""What `rules` says of whole items: verdict, reason, rule and where the answers stand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.verifiers.rules.judging import by_rules
+from workbench.analysis.confusion import Confusion
+from workbench.analysis.metrics import balanced_accuracy, mcc
+from workbench.model.reasons import REASONS
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.base import Pending
+from workbench.verifiers.pool import WorkerPool
+from workbench.verifiers.rules import verifier
+from workbench.verifiers.rules.verifier import Rules
+
+ROWS = Path(__file__).parent / "rows.jsonl"
+OPTIONS = "Which gas do plants take in?\nA. oxygen\nB. carbon dioxide\nC. helium\nD. neon"
+
+
+def quick(reference: str, completion: str, question: str = "What is it?", subtype: str | None = None) -> Verdict:
+    item = VerifierInput(item=1, question=question, reference=reference, completion=completion, subtype=subtype)
+    verdict = Rules().quick(item)
+    assert isinstance(verdict, Verdict)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "question", "reason", "rule"),
+    [
+        ("7", r"So \boxed{7}.", "How many?", "text_equal", "text.exact"),
+        (r"\dfrac{1}{4}", r"So \boxed{\frac14}.", "How much?", "text_equal", "text.canonical"),
+        ("0.25", r"So \boxed{\frac14}.", "How much?", "number", "number.exact"),
+        ("5 km", r"So \boxed{5000\text{ m}}.", "How far?", "quantity", "quantity.convert"),
+        ("B", "The answer is (B) carbon dioxide.", OPTIONS, "letter", "choice.letter"),
+        ("B", "The answer is carbon dioxide.", OPTIONS, "option_text", "choice.text"),
+        ("No", "The answer is no, because it falls.", "Does it fly?", "state", "state.yes-no-unknown"),
+        (") ]", r"\boxed{[ ( ) ]}", "Close all brackets: [ (", "brackets", "brackets.closing"),
+        ("1, 2", "The answer is: 2 and 1.", "Which numbers?", "list", "list"),
+        ("(1, 2]", r"So \boxed{1 < x \le 2}.", "Where?", "interval", "interval"),
+        (r"\{1, 2\}", r"So \boxed{\{2, 1\}}.", "Which?", "set", "set"),
+        ("x^2 + 2x", r"So \boxed{x(x + 2)}.", "Which polynomial?", "expression", "expression"),
+        ("y = 2x", r"So \boxed{2x - y = 0}.", "Which line?", "equation", "equation"),
+        ("2024-01-05", "The answer is January 5, 2024.", "When?", "date_time", "date"),
+        ("Lisbon", "The answer is Lisbon, the capital.", "Where?", "text_equal", "text.contained"),
+    ],
+)
+def test_what_is_accepted_and_why(reference: str, completion: str, question: str, reason: str, rule: str) -> None:
+    verdict = quick(reference, completion, question)
+    assert (verdict.outcome, verdict.reason) == (Outcome.CORRECT, reason)
+    assert (verdict.rule or "").startswith(rule)
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "question", "subtype", "reason"),
+    [
+        ("", r"\boxed{7}", "How many?", None, "no_reference_answer"),
+        ("7", "", "How many?", None, "no_answer_found"),
+        ("7", "<think>It is 7.</think>", "How many?", None, "no_answer_found"),
+        ("3", "The answer is either 3 or 4, as far as one can see.", "How many?", None, "hedged"),
+        ("Yes", r"So \boxed{K(i)}.", "Is it so?", "C4", "witness_in_box"),
+        ("To keep warm in winter", "The answer is: because it is cold outside.", "Why?", "D2", "semantic"),
+        ("7", r"\boxed{" + "1" * 50 + "}", "How many?", None, "too_complex"),
+        ("f(x)=|x|", r"So \boxed{f(x) = x^3}.", "Give an example of such a function.", "B1", "semantic"),
+    ],
+)
+def test_when_it_abstains(reference: str, completion: str, question: str, subtype: str | None, reason: str) -> None:
+    verdict = quick(reference, completion, question, subtype)
+    assert (verdict.outcome, verdict.reason, verdict.rule) == (Outcome.ABSTAIN, reason, None)
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "question", "rule"),
+    [
+        ("5", r"So \boxed{6}.", "How many?", "number.differs"),
+        ("120", r"So \boxed{4! \times 5}.", r"What is $4! \times 5$?", "expression.restated"),
+        ("x^2", r"So \boxed{\frac{(x+1)^3 - x^3 - 3x - 1}{3}}.", "Simplify it.", "expression.form"),
+        ("5", "It costs 5 cents, so \\boxed{5\\text{ cents}}.", "How many dollars is it?", "quantity"),
+        ("007", r"\boxed{7}", "What is the code?", "number.code"),
+        (r"\frac{1}{2}", r"So \boxed{\int_0^1 x\,dx}.", "How much?", "expression.unevaluated"),
+        ("tapa", "The answer is apat.", "Which word?", "text.differs"),
+        ("B", "The answer is (B) or (C), and I take (C).", OPTIONS, "choice"),
+    ],
+)
+def test_what_is_refused_and_why(reference: str, completion: str, question: str, rule: str) -> None:
+    verdict = quick(reference, completion, question)
+    assert verdict.outcome is Outcome.INCORRECT
+    assert (verdict.rule or "").startswith(rule)
+
+
+def test_all_parts_of_a_reference_are_needed() -> None:
+    reference = r"The volume is $\boxed{9}$ and the area is $\boxed{4}$."
+    question = "Find the volume and the area."
+    assert quick(reference, r"It is $\boxed{9}$ and $\boxed{4}$.", question).outcome is Outcome.CORRECT
+    assert quick(reference, r"It is $\boxed{9}$ and $\boxed{5}$.", question).outcome is Outcome.INCORRECT
+    stated = "The volume is $8 + 1 = 9$.\n\nThe area is $\\boxed{4}$."
+    assert quick(reference, stated, question).rule == "list.stated"
+    assert quick(reference, r"It is $\boxed{4}$.", question).reason == "multi_part_reference"
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "Final answer: 5. Actually, recomputing gives 6.",
+        "**Answer: 5**? No, it should be 6.",
+        "The answer is 5\nHowever, the correct result is 6.",
+    ],
+)
+def test_an_answer_that_is_taken_back_is_none(completion: str) -> None:
+    assert quick("5", completion, "How much?").reason == "hedged"
+
+
+def test_a_rounding_is_no_exact_value() -> None:
+    assert quick(r"\frac{3}{28}", r"\boxed{0.107}", "How likely is it?").rule == "number.rounding"
+    exact = quick(r"\frac{3}{28}", r"\boxed{0.107}", "How likely is it? Give a common fraction.")
+    assert exact.outcome is Outcome.INCORRECT
+
+
+def test_an_enumeration_answers_a_list() -> None:
+    verdict = quick("fig, pear, plum", "Sorted:\n\n1. fig\n2. pear\n3. plum", "Sort these words: plum, fig, pear", "D1")
+    assert verdict.outcome is Outcome.CORRECT
+    verdict = quick("fig, pear, plum", "Sorted:\n\n1. pear\n2. fig\n3. plum", "Sort these words: plum, fig, pear", "D1")
+    assert verdict.outcome is not Outcome.CORRECT
+
+
+def test_the_evidence_points_into_the_stored_texts() -> None:
+    reference, completion = "Well.\n" * 40 + r"So \boxed{0.5}.", r"Hence $\boxed{ \frac12 }$."
+    verdict = quick(reference, completion)
+    assert verdict.reference_span is not None
+    assert verdict.candidate_span is not None
+    assert reference[slice(*verdict.reference_span)] == verdict.reference_final == "0.5"
+    assert completion[slice(*verdict.candidate_span)] == verdict.candidate_final == r"\frac12"
+
+
+def test_without_sympy_the_rules_still_decide_what_they_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier, "find_spec", lambda name: None)
+    rules = Rules()
+    assert (rules.version, rules.preload) == (verifier.RULE_VERSION, ())
+    item = VerifierInput(item=1, question="?", reference=r"\sum_{n=1}^3 n", completion=r"\boxed{\sum_{k=1}^3 k}")
+    assert rules.verify(item).outcome is not Outcome.ERROR
+    assert rules.verify(VerifierInput(item=1, question="?", reference="7", completion="7")).outcome is Outcome.CORRECT
+
+
+def test_what_is_left_for_a_worker_names_what_it_depends_on() -> None:
+    def pending(question: str, completion: str) -> Pending:
+        item = VerifierInput(item=1, question=question, reference=r"\sum_{n=1}^3 n", completion=completion)
+        first = Rules().quick(item)
+        assert isinstance(first, Pending)
+        return first
+
+    one = pending("What?", r"Thus \boxed{\sum_{k=1}^3 k}")
+    assert one.key == pending("What?", r"So, \boxed{\sum_{k=1}^3 k}").key
+    assert one.key != pending("Who?", r"Thus \boxed{\sum_{k=1}^3 k}").key
+    assert one.key != pending("What?", r"Thus \boxed{\sum_{k=1}^4 k}").key
+    assert one.verdict.candidate_final == r"\sum_{k=1}^3 k"
+
+
+@settings(max_examples=200)
+@given(st.text(), st.text(), st.text(), st.sampled_from([None, "A1", "B3", "C1", "C4", "D1", "D2"]))
+def test_any_item_gets_a_verdict_with_a_known_reason(
+    question: str, reference: str, completion: str, subtype: str | None
+) -> None:
+    item = VerifierInput(item=1, question=question, reference=reference, completion=completion, subtype=subtype)
+    first = Rules().quick(item)
+    verdict = first.verdict if isinstance(first, Pending) else first
+    assert verdict.reason in REASONS
+
+
+def _figures(verdicts: list[Verdict], rows: list[dict[str, Any]]) -> tuple[Confusion, Confusion, float]:
+    """Forced and decided confusion, and coverage."""
+    said = [(verdict.outcome, bool(row["gold"])) for verdict, row in zip(verdicts, rows, strict=True)]
+    decided = [pair for pair in said if pair[0] in (Outcome.CORRECT, Outcome.INCORRECT)]
+    return _confusion(said), _confusion(decided), len(decided) / len(said)
+
+
+def _confusion(said: list[tuple[Outcome, bool]]) -> Confusion:
+    accepted = [(outcome is Outcome.CORRECT, gold) for outcome, gold in said]
+    return Confusion(
+        tp=accepted.count((True, True)),
+        fp=accepted.count((True, False)),
+        tn=accepted.count((False, False)),
+        fn=accepted.count((False, True)),
+    )
+
+
+def _inputs(rows: list[dict[str, Any]], typed: bool) -> list[VerifierInput]:
+    return [
+        VerifierInput(
+            item=number,
+            question=row["question"],
+            reference=row["reference"],
+            completion=row["completion"],
+            subtype=row["subtype"] if typed else None,
+        )
+        for number, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_on_written_rows_it_is_nearly_always_right(typed: bool, rules_pool: WorkerPool) -> None:
+    rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
+    forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
+    assert forced.fp <= 3
+    assert mcc(forced) >= 0.90
+    assert mcc(decided) >= 0.93
+    assert coverage >= 0.85
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("typed", [True, False])
+def test_on_real_rows_it_is_nearly_always_right(
+    typed: bool, rules_pool: WorkerPool, real_rows: list[dict[str, Any]]
+) -> None:
+    rows = [
+        row | {"reference": row["answer"], "subtype": row["answer_type"].split(" ")[0], "gold": row["gold_correct"]}
+        for row in real_rows
+    ]
+    forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
+    assert forced.fp <= 1
+    assert mcc(forced) >= 0.80
+    assert (balanced_accuracy(forced) or 0) >= 0.87
+    assert mcc(decided) >= 0.88
+    assert coverage >= 0.85

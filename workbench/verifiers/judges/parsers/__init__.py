@@ -1,0 +1,46 @@
+"""Judge replies in, verdicts out: pure functions, one module a family, each in two versions.
+
+Version 1 does what the upstream project's own parser does, to reproduce published numbers, its slips included.
+Version 2 is strict: it reads the judge's own words only (see ``reply``), and where they hold no verdict in that judge's
+form it says so. The version is part of a result: the same replies give other figures under another parser.
+"""
+
+from __future__ import annotations
+
+from workbench.errors import UsageError
+from workbench.verifiers.judges.parsers import codejudge, compassverifier, ice_score, verifybench, xverify
+from workbench.verifiers.judges.parsers.base import Parser, Reading
+
+__all__ = ["PARSERS", "Parser", "Reading", "parser"]
+
+PARSERS: tuple[Parser, ...] = (
+    Parser("verifybench", 1, verifybench.upstream),
+    Parser("verifybench", 2, verifybench.strict),
+    Parser("ice-score", 1, ice_score.upstream),
+    Parser("ice-score", 2, ice_score.strict),
+    Parser("codejudge", 1, codejudge.upstream),
+    Parser("codejudge", 2, codejudge.strict),
+    Parser("compassverifier", 1, compassverifier.upstream),
+    Parser("compassverifier", 2, compassverifier.strict),
+    Parser("xverify", 1, xverify.upstream),
+    Parser("xverify", 2, xverify.strict),
+)
+"""Every parser, the newest of a family last."""
+
+_BY_NAME = {one.name: one for one in PARSERS} | {one.id: one for one in PARSERS}
+
+
+def parser(name: str) -> Parser:
+    """A parser by its name, such as ``ice-score@1``; the newest of its family without a version.
+
+    Args:
+        name: As in ``PARSERS``; an underscore stands for a hyphen.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    found = _BY_NAME.get(name.replace("_", "-"))
+    if found is None:
+        known = ", ".join(one.id for one in PARSERS)
+        raise UsageError(f"There is no parser {name!r}.", f"Parsers: {known}; without @ the newest.")
+    return found

@@ -1,0 +1,98 @@
+r"""CompassVerifier: A correct, B incorrect, C invalid; a letter, a word or ``Final Judgment: \boxed{A} - CORRECT``."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.judges.parsers.base import Reading, said
+from workbench.verifiers.judges.parsers.reply import JUDGMENT, MARKUP, last_found, own_lines
+
+_LABELS = {"CORRECT": "A", "INCORRECT": "B", "INVALID": "C", "INCOMPLETE": "C", "REPETITIVE": "C", "REFUSAL": "C"}
+_ANY = "INCORRECT|CORRECT|INVALID|INCOMPLETE|REPETITIVE|REFUSAL"
+_NOUN = r"(?![ \t]+(?:(?i:final[ \t]+)?(?i:answers?|options?|solutions?|values?|results?)|AND)\b)"
+_WORD = re.compile(rf"(?<![^\W_])(?<!\b[Nn]ot )(?<!\bNOT )({_ANY})(?![^\W_]|-[^\W_]){_NOUN}")
+_BOX = re.compile(r"boxed[ ]?\{[ ]?(?:\\text\{)?([A-C])\}")
+_MARKED = re.compile(rf"(?:{JUDGMENT}|\b(?:judge?ment|verdict|grade)[*_` \t]{{0,4}}:)", re.IGNORECASE)
+_LETTER = re.compile(r"""[ \t*_`"'(\[{<$]{0,8}(?:\\[a-z]{2,8}\{)?([A-C])(?![^\W_])""")
+_BRACKETED = re.compile(r"\(([A-C])\)")
+_JOINT = r"[ \t]{0,3}(?:,?[ \t]{1,3}or[ \t]|[/|,])(?:[ \t]{0,3}or[ \t])?[ \t]{0,3}"
+_ECHO = re.compile(rf"<?\b(?:{_ANY})(?:{_JOINT}(?:{_ANY})\b)+>?|\bA{_JOINT}B(?:{_JOINT}C)?\b")
+
+
+def upstream(raw: str, delimiter: str | None = None) -> Reading:
+    r"""The last ``\boxed`` letter; else the reply's one letter; else the last letter A to C, in words too."""
+    boxed = re.findall(r"boxed\{([A-C])\}", raw)
+    if boxed:
+        return _labelled(boxed[-1], raw)
+    judgment = raw.rpartition("Final Judgment:")[2]
+    found = re.findall(r"\(([A-C])", judgment) or re.findall("[A-C]", judgment)
+    return _labelled(found[-1] if found else None, raw)
+
+
+def strict(raw: str, delimiter: str | None = None) -> Reading:
+    r"""The last line with a class as a word, a judgment, a leading ``\boxed`` letter or nothing but a letter.
+
+    A line's words go before its letters. Without such a line: the last ``\boxed`` letter, then the last ``(A)``.
+    """
+    lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
+    label = (last_found(lines[-1:], _bare) or last_found(lines, _judgment)) if lines else None
+    label = label or last_found(lines, _boxed) or last_found(lines[:1], _bare) or last_found(lines, _bracketed)
+    return _labelled(label, raw)
+
+
+def _labelled(label: str | None, raw: str) -> Reading:
+    if label is None:
+        return said(None, raw)
+    if label == "C":
+        return Reading("abstain", label=label, reason="invalid")
+    return Reading("correct" if label == "A" else "incorrect", label=label)
+
+
+def _alternatives(echo: re.Match[str]) -> str:
+    """A list of classes says one only if all mean the same."""
+    words = re.findall(_ANY, echo[0])
+    labels = {_LABELS[word] for word in words}
+    return words[0] if len(labels) == 1 else " "
+
+
+def _bare(line: str) -> str | None:
+    bare = line.strip(MARKUP)
+    return bare if bare in ("A", "B", "C") else _LABELS.get(bare.upper())
+
+
+def _judgment(line: str) -> str | None:
+    mark = _MARKED.match(line.lstrip(MARKUP))
+    if mark:
+        return _of_judgment(line.lstrip(MARKUP)[mark.end() :])
+    marks = list(_MARKED.finditer(line))
+    if marks and (found := _of_judgment(line[marks[-1].end() :])):
+        return found
+    start = line.lstrip(MARKUP)
+    if leading := _WORD.match(start):
+        return _LABELS[leading[1]]
+    words = _WORD.findall(line)
+    if words:
+        return _LABELS[words[-1]]
+    box = _BOX.match(start)
+    return box[1] if box else None
+
+
+def _of_judgment(text: str) -> str | None:
+    """The class a judgment's text gives first: a word, else a letter."""
+    if word := _WORD.search(text):
+        return _LABELS[word[1]]
+    found = _BOX.search(text) or _LETTER.match(text) or _BRACKETED.search(text)
+    if found:
+        return found[1]
+    first = text.strip(MARKUP).split(maxsplit=1)
+    return _LABELS.get(first[0].strip(MARKUP).upper()) if first else None
+
+
+def _boxed(line: str) -> str | None:
+    letters = _BOX.findall(line)
+    return letters[-1] if letters else None
+
+
+def _bracketed(line: str) -> str | None:
+    letters = _BRACKETED.findall(line)
+    return letters[-1] if letters else None

@@ -1,0 +1,80 @@
+"""ICE-Score (arXiv 2304.14317): a score from 0 to 4 for functional correctness or usefulness; 4 is correct."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from workbench.verifiers.judges.parsers.base import Reading, said
+from workbench.verifiers.judges.parsers.reply import MARKUP, chosen, last_found, own_lines
+
+TOP = 4
+_MARKERS = ("score", "functional", "correctness")
+_NUMBER = r"([-+−]?[0-9]{1,9}(?:\.[0-9]{0,9})?(?:[ \t]{0,2}(?:/|out of)[ \t]{0,2}[0-9]{1,9}(?:\.0{1,9})?)?)(?![0-9/%])"
+_LABELLED = re.compile(
+    r"(?<![^\W_])(?:functional[ \t_]{1,3}correctness|usefulness|score)(?:[ \t]{0,3}\([^()]{0,40}\))?"
+    rf"[ \t*_`]{{0,6}}[:：=][ \t*_`\"'(\[]{{0,8}}{_NUMBER}(?!\w)",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(rf"[ \t*_`#(\[]{{0,8}}{_NUMBER}[ \t*_`]{{0,6}}(?:[-–—][ \t*_`]{{1,6}}(?![0-9.])|\((?![0-9]))")
+_WHOLE = re.compile(_NUMBER)
+_PARTS = re.compile(r"[ \t]{0,2}(?:/|out of)[ \t]{0,2}")
+
+
+def upstream(raw: str, delimiter: str | None = None) -> Reading:
+    """A whole number; else the commonest number in sentences that speak of a score or correctness; else 0.
+
+    As upstream does for functional correctness: a number with anything behind it is 0, and no score is out of range.
+    """
+    try:
+        score = int(raw)
+    except ValueError:
+        score = _commonest(raw)
+    return _scored(score)
+
+
+def strict(raw: str, delimiter: str | None = None) -> Reading:
+    """The last line that is a score, begins with one (``3 - …``, ``3 (…``) or has one behind its label.
+
+    A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number there is no verdict.
+    """
+    number = last_found(own_lines(raw, delimiter), _number)
+    score = None if number is None else _in_range(number)
+    return said(None, raw) if score is None else _scored(score)
+
+
+def _scored(score: int) -> Reading:
+    return Reading("correct" if score == TOP else "incorrect", score=score)
+
+
+def _commonest(raw: str) -> int:
+    lines = raw.lower().replace("(", "").replace(")", "").split("\n")
+    sentences = (part for line in lines for part in line.lstrip("0123456789. ").split(". "))
+    numbers = Counter(
+        word
+        for sentence in sentences
+        if any(marker in sentence for marker in _MARKERS)
+        for word in sentence.strip(".").replace("out of ", "/").replace("/4", "").split()
+        if word.isnumeric()
+    )
+    try:
+        return int(numbers.most_common(1)[0][0])
+    except (IndexError, ValueError):
+        return 0
+
+
+def _number(line: str) -> str | None:
+    bare = line.strip().strip(MARKUP.replace("-", ""))
+    if whole := _WHOLE.fullmatch(bare):
+        return whole[1]
+    leading = _LEADING.match(line.lstrip())
+    return leading[1] if leading else chosen(_LABELLED, line)
+
+
+def _in_range(number: str) -> int | None:
+    """The score a number is, if it is one of the scale."""
+    score, *scale = _PARTS.split(number.replace("−", "-"))
+    value = float(score)
+    if not value.is_integer() or not 0 <= value <= TOP or (scale and float(scale[0]) != TOP):
+        return None
+    return int(value)

@@ -1,0 +1,36 @@
+"""VerifyBench's judge (arXiv 2505.15801): an analysis that ends in a line "Final Judgment: Yes" or "… No"."""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.judges.parsers.base import Reading, said
+from workbench.verifiers.judges.parsers.reply import JUDGMENT, MARKUP, chosen, last_found, own_lines
+
+_OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
+_NO_ECHO = r"(?![^\W_]|-[^\W_])(?![ \t]{0,3}(?:[/|]|\bor[ \t])[ \t]{0,3}(?i:yes|no)(?![^\W_]))"
+_LABELLED = re.compile(rf"{JUDGMENT}{_OPENING}(yes|no){_NO_ECHO}", re.IGNORECASE)
+_ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(Yes|No){_NO_ECHO}(?!/)")
+
+
+def upstream(raw: str, delimiter: str | None = None) -> Reading:
+    """The last "Yes" or "No" anywhere, in words too: "Note" says no."""
+    yes, no = raw.rfind("Yes"), raw.rfind("No")
+    return said(None if yes == no else yes > no, raw)
+
+
+def strict(raw: str, delimiter: str | None = None) -> Reading:
+    """The last judgment line, or line of a Yes or No alone; else the last Yes or No that is a word of its own."""
+    lines = own_lines(raw, delimiter)
+    word = last_found(lines, _judgment) or last_found(lines, _word)
+    return said(None if word is None else word.lower() == "yes", raw)
+
+
+def _judgment(line: str) -> str | None:
+    bare = line.strip(MARKUP)
+    return bare if bare in ("Yes", "No") else chosen(_LABELLED, line)
+
+
+def _word(line: str) -> str | None:
+    words = _ALONE.findall(line)
+    return words[-1] if words else None

@@ -41,6 +41,7 @@ _STATED_END = re.compile(r"\\\)|\\\]|[.;](?=\s|$)")
 _AN_OPTION = re.compile(r"\W{0,3}[A-Z]\s*[.:)、．：]")
 _ITEM = re.compile(r"\s{0,8}(?:\d{1,2}[.)]|[-*•])\s+(\S.{0,120})")
 _FENCE = re.compile(r"`{3,}\w*")
+# A line that only explains the formula above it is no answer: "where g is the acceleration".
 _WHERE = re.compile(r"\s{0,4}(?:where|here|with|in which)\b", re.IGNORECASE)
 _BEHIND_BOX = re.compile(r"\}[\s$\\)\]~,]{0,6}((?:[A-Za-z]+[ ~]?){1,3})")
 _SHORT_UNIT = 3
@@ -53,6 +54,8 @@ _REVISION = re.compile(
 )
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
+_BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
+_GAP = 20
 _ECHO = 30
 _MOST_REPEATED = 200
 _STATED_WITHIN = 1_500
@@ -202,19 +205,15 @@ def _own_end(completion: str) -> int:
         while stripped > start and completion[stripped - 1].isspace():
             stripped -= 1
         line = max(completion.rfind("\n", start, stripped) + 1, start)
-        if _FENCE.fullmatch(completion, line, stripped) or _explains(completion[max(line - 400, start) : stripped]):
+        if _FENCE.fullmatch(completion, line, stripped) or (
+            _WHERE.match(completion, line) and _BEHIND_FORMULA.search(completion, max(line - _GAP, start), line)
+        ):
             end = line
             continue
         if line == start or stripped - line > 120 or not _VERDICT_LINE.fullmatch(completion, line, stripped):
             return end
         end = line
     return end
-
-
-def _explains(end: str) -> bool:
-    """Whether a text ends with a line that only explains the formula above it: "where g is the acceleration"."""
-    above, _, line = end.rpartition("\n")
-    return _WHERE.match(line) is not None and above.rstrip().endswith(("\\]", "$$"))
 
 
 def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:

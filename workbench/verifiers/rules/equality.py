@@ -64,6 +64,7 @@ _CONDITION = re.compile(
     re.VERBOSE,
 )
 """What an answer says of its parameters at its end: ``, k ∈ ℤ``, ``for any integer n``, ``(C is a constant)``."""
+_MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant")
 _SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
 _NO_SIGNS = re.compile(r"\\mathbb|[^A-Za-z0-9ℝℤℕℚℂ]")
 _ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
@@ -258,6 +259,8 @@ def _turned(found: re.Match[str]) -> str:
 
 def _same_conditions(ours: str, theirs: str) -> tuple[str, str]:
     """Both without the condition on a parameter, unless their conditions differ: ``x = kπ, k ∈ ℤ``."""
+    if not (_MAY_BE_CONDITION.search(ours) or _MAY_BE_CONDITION.search(theirs)):
+        return ours, theirs
     one, two = _CONDITION.search(ours), _CONDITION.search(theirs)
     if one and two and _NO_SIGNS.sub("", one[0]) != _NO_SIGNS.sub("", two[0]):
         return ours, theirs
@@ -279,7 +282,8 @@ def _without_head(text: str) -> str:
 def _worked_out(text: str) -> str:
     """The result of an equation whose left side is only something to work out, such as an integral."""
     head, _, result = text.rpartition("=")
-    return result.strip() if result.strip() and _UNEVALUATED.search(head) else text
+    outermost = result.count("{") == result.count("}")
+    return result.strip() if result.strip() and outermost and _UNEVALUATED.search(head) else text
 
 
 def _values(ours: str, theirs: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ _WRAPPER = re.compile(
 )
 _BLANKS = re.compile(r"[ \t]{2,}")
 _READ = 20_000
+_SIGHT = 14
 _LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _LOWER_LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
@@ -27,25 +28,37 @@ class _Style(NamedTuple):
     Attributes:
         labels: The labels in order.
         probe: Found fast, and only where there is a second label.
-        marker: A label, as its group 1, with what marks it.
+        marker: A label, as its group 1, with what marks it. Begins with a sign, so that it is searched for fast.
+        before: What must stand right before it, if anything must.
     """
 
     labels: tuple[str, ...]
     probe: re.Pattern[str]
     marker: re.Pattern[str]
+    before: re.Pattern[str] | None = None
+
+    def marks(self, text: str) -> list[re.Match[str]]:
+        """All markers of this style."""
+        found = self.marker.finditer(text)
+        before = self.before
+        if before is None:
+            return list(found)
+        return [mark for mark in found if before.search(text[max(mark.start() - _SIGHT, 0) : mark.start()])]
 
 
 _STYLES = (
-    _Style(_LETTERS, re.compile(r"\(\s*B"), re.compile(r"(?<![\w)(\]\\^_])\(\s*([A-Z])\s*(?:\\\s)?\s*\)")),
+    _Style(_LETTERS, re.compile(r"\(\s*B"), re.compile(r"\((?<![\w)(\]\\^_]\()\s*([A-Z])\s*(?:\\\s)?\s*\)")),
     _Style(
         _LETTERS,
         re.compile(r"B\s*[.:)、．：]"),
-        re.compile(r"(?:^|\n|\\qquad|\\quad|  |\$)[ \t$*\-]{0,6}([A-Z])\s*[.:)、．：]"),
+        re.compile(r"([A-Z])\s*[.:)、．：]"),
+        re.compile(r"(?:\A|\n|\\q?quad|  |\$)[ \t$*\-]{0,6}\Z"),
     ),
     _Style(
         _LETTERS,
         re.compile(r"B\s*[.:)、．：]"),
-        re.compile(r"(?:^|[\s;,？?])([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
+        re.compile(r"([A-Z])\s*(?:[.:](?=[\s$\\])|[)、．：])"),
+        re.compile(r"(?:\A|[\s;,？?])\Z"),
     ),
     _Style(_LETTERS, re.compile(r"\[B\]"), re.compile(r"(?<![\w\]])\[([A-Z])\](?!\()")),
     _Style(_LOWER_LETTERS, re.compile(r"\bb\)"), re.compile(r"(?:^|\s)\(?([a-z])\)(?=\s)")),
@@ -54,7 +67,7 @@ _STYLES = (
     _Style(_UPPER_ROMAN, re.compile(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
 _NUMBERED = _Style(_DIGITS, re.compile(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
-_BETWEEN = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |[\s$;,*&~])+\Z|\A(?:\\ |[\s$;,*&~])+")
+_BETWEEN = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z|\A(?:\\ |[\s$;,*&~])+")
 
 _BEFORE = re.compile(
     r"(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*",
@@ -91,10 +104,10 @@ def options(question: str, numbered: bool = False) -> dict[str, str]:
     text = question[-_READ:]
     if "  " in text or "\t" in text:
         text = _BLANKS.sub("  ", text)
-    if "\\" in text:
+    if "\\t" in text or "\\m" in text or "\\bf" in text:
         text = _WRAPPER.sub(r" \1 ", text)
     for style in (*_STYLES, _NUMBERED) if numbered else _STYLES:
-        if style.probe.search(text) and (run := _last_run(list(style.marker.finditer(text)), style.labels)):
+        if style.probe.search(text) and (run := _last_run(style.marks(text), style.labels)):
             ends = [mark.start() for mark in run[1:]] + [len(text)]
             return {mark[1]: _option_text(text[mark.end() : end]) for mark, end in zip(run, ends, strict=True)}
     return {}

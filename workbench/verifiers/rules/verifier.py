@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -63,7 +64,13 @@ class Rules:
 
 
 def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision:
-    return decide(found, item.completion, Question(item.question, item.subtype), symbolic)
+    return decide(found, item.completion, _question(item.question, item.subtype), symbolic)
+
+
+@lru_cache(maxsize=4)
+def _question(text: str, subtype: str | None) -> Question:
+    """Completions of one question mostly come one after the other: what it says is looked up once."""
+    return Question(text, subtype)
 
 
 def _needs_worker(reference: str, candidate: str) -> bool | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import on
@@ -20,7 +18,7 @@ from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.item_source import FixedSource, marked
 from workbench.tui.widgets.table_messages import Failed, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -37,30 +35,11 @@ _COLUMNS = (
 )
 
 
-class JudgedSource:
-    """Judged items as a table reads them."""
-
-    columns: Sequence[Column] = _COLUMNS
+class JudgedSource(FixedSource):
+    """Judged items, wrong verdicts first."""
 
     def __init__(self, items: JudgedItems) -> None:
-        self._items = items
-        self.order = items.ids()
-
-    def count(self) -> int:
-        """How many items there are."""
-        return len(self.order)
-
-    def ids(self) -> array[int]:
-        """Row ids, wrong verdicts first."""
-        return self.order
-
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
-        """Rows in the same order."""
-        return self.page(self.order[offset : offset + limit])
-
-    def page(self, ids: Sequence[int]) -> list[Row]:
-        """Rows by id."""
-        return [Row(row.item.id, _cells(row)) for row in self._items.rows(ids)]
+        super().__init__(_COLUMNS, items.ids(), lambda ids: [Row(row.item.id, _cells(row)) for row in items.rows(ids)])
 
 
 def _cells(row: JudgedRow) -> tuple[Cell, ...]:
@@ -68,8 +47,8 @@ def _cells(row: JudgedRow) -> tuple[Cell, ...]:
     return (
         Cell(item.completion_id),
         _result(row),
-        _marked(row.outcome.word),
-        _marked("correct" if row.gold else "incorrect"),
+        marked(row.outcome.word),
+        marked("correct" if row.gold else "incorrect"),
         Cell(_why(row.reason)),
         Cell(item.subtype),
         Cell(item.question),
@@ -80,11 +59,6 @@ def _cells(row: JudgedRow) -> tuple[Cell, ...]:
 def _why(reason: str) -> str:
     """A reason in a few words: "numbers" where the answers were compared as numbers."""
     return title(reason).removeprefix("compared as ") or reason
-
-
-def _marked(word: str) -> Cell:
-    mark, style = OUTCOME_MARKS[word]
-    return Cell(f"{mark} {word}", style)
 
 
 def _result(row: JudgedRow) -> Cell:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 
 from textual.content import Content
 
@@ -14,7 +13,7 @@ from workbench.services.comparing_text import p_value
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.item_source import FixedSource, marked
 
 COLUMNS = (
     Column("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
@@ -28,40 +27,17 @@ COLUMNS = (
 """Columns of the items; A, B and gold say what they say in symbol and word."""
 
 
-class DifferingSource:
-    """The items only one of two verifiers judges rightly, as a table reads them."""
-
-    columns: Sequence[Column] = COLUMNS
+class DifferingSource(FixedSource):
+    """The items only one of two verifiers judges rightly, in the order of import."""
 
     def __init__(self, found: Compared, order: array[int]) -> None:
-        self._found, self.order = found, order
-
-    def count(self) -> int:
-        """How many items there are."""
-        return len(self.order)
-
-    def ids(self) -> array[int]:
-        """Row ids in the order of import."""
-        return self.order
-
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
-        """Rows in the same order."""
-        return self.page(self.order[offset : offset + limit])
-
-    def page(self, ids: Sequence[int]) -> list[Row]:
-        """Rows by id."""
-        return [Row(row.item.id, _cells(row)) for row in self._found.rows(ids)]
+        super().__init__(COLUMNS, order, lambda ids: [Row(row.item.id, _cells(row)) for row in found.rows(ids)])
 
 
 def _cells(row: DifferingRow) -> tuple[Cell, ...]:
     item = row.item
-    said = (_marked(outcome.word) for outcome in (row.a, row.b, row.gold))
+    said = (marked(outcome.word) for outcome in (row.a, row.b, row.gold))
     return (Cell(item.completion_id), *said, Cell(item.subtype), Cell(item.question), Cell(item.model, "dim"))
-
-
-def _marked(word: str) -> Cell:
-    mark, style = OUTCOME_MARKS[word]
-    return Cell(f"{mark} {word}", style)
 
 
 def head(report: CompareReport, words: str) -> Content:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from workbench.model.browse import BrowseRow
@@ -19,6 +19,40 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
     "none": ("–", "dim"),
 }
 """Verdict or gold -> its symbol and style."""
+
+
+def marked(word: str) -> Cell:
+    """A verdict or gold in symbol and word."""
+    mark, style = OUTCOME_MARKS[word]
+    return Cell(f"{mark} {word}", style)
+
+
+class FixedSource:
+    """Items whose order is settled, as a table reads them.
+
+    Args:
+        columns: The table's columns.
+        order: All row ids.
+        rows: Makes rows by id.
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], order: array[int], rows: Callable[[Sequence[int]], list[Row]]
+    ) -> None:
+        self.columns, self.order, self.page = columns, order, rows
+
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self.order)
+
+    def ids(self) -> array[int]:
+        """Row ids in that order."""
+        return self.order
+
+    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+        """Rows in the same order."""
+        return self.page(self.order[offset : offset + limit])
+
 
 _STATE_STYLES: Final[dict[str, CellStyle]] = {
     "unlabelled": "dim",

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.pilot import Pilot
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, until
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.project import Project
@@ -110,11 +110,11 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
         assert chosen(screen) == "rules"
         assert marked(screen, "completion") == "0.25"
         assert marked(screen, "reference") == "⟦1/4⟧"
-        assert "▶ So it is 0.25." in in_sight(screen, "completion")
-        assert "▶ Hence ⟦1/4⟧ or ⟦2⟧." in in_sight(screen, "reference")
+        await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
+        await until(pilot, lambda: "▶ Hence ⟦1/4⟧ or ⟦2⟧." in in_sight(screen, "reference"))
         for name in ("reference", "completion"):
             assert str(reader(screen, name).border_title).endswith("· ▶ answer as rules read it")
-        assert "› ✓ correct rules" in in_sight(screen, "evidence")
+        await until(pilot, lambda: "› ✓ correct rules" in in_sight(screen, "evidence"))
         await press(pilot, "r")
         assert marked(screen, "reference") == r"\frac{1}{4}"
         assert marked(screen, "completion") == "0.25"
@@ -164,22 +164,22 @@ async def test_keys_go_to_each_answer(project: Project, size: tuple[int, int]) -
     async with showing(project, "rules", size=size) as (screen, pilot):
         await press(pilot, "tab", "home", "R")
         assert screen.focused is reader(screen, "reference")
-        assert "▶ Hence" in in_sight(screen, "reference")
+        await until(pilot, lambda: "▶ Hence" in in_sight(screen, "reference"))
         await press(pilot, "C", "home")
         assert "0.25" not in in_sight(screen, "completion")
         await press(pilot, "C")
         assert screen.focused is reader(screen, "completion")
-        assert "▶ So it is 0.25." in in_sight(screen, "completion")
+        await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
         await press(pilot, "home", "f")
-        assert "▶ So it is 0.25." in in_sight(screen, "completion")
+        await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
 
 
 async def test_the_chosen_verdict_is_in_sight_in_a_pane_however_small(project: Project) -> None:
     async with showing(project, "parts") as (screen, pilot):
-        assert "› ? abstain parts" in in_sight(screen, "evidence")
+        await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
         await press(pilot, "tab", "home", "end", "R")
         assert screen.focused is reader(screen, "reference")
-        assert "› ? abstain parts" in in_sight(screen, "evidence")
+        await until(pilot, lambda: "› ? abstain parts" in in_sight(screen, "evidence"))
 
 
 async def test_both_answers_stand_side_by_side_where_there_is_room(project: Project) -> None:
@@ -297,6 +297,6 @@ async def test_an_answer_far_inside_a_long_line_comes_into_sight(tmp_path: Path,
     project = make_project(tmp_path, [{"completion": text}])
     span = place(text, "42")
     add(project, "far", Verdict(outcome=Outcome.CORRECT, candidate_final="42", candidate_span=span))
-    async with showing(project, "far", size=size) as (screen, _):
+    async with showing(project, "far", size=size) as (screen, pilot):
         assert marked(screen, "completion") == "42"
-        assert "42" in in_sight(screen, "completion")
+        await until(pilot, lambda: "42" in in_sight(screen, "completion"))

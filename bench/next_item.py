@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.figures import median, p95, report
 from bench.synthetic import cached
 from bench.terminal import QUIET_S, Terminal, workbench
-from workbench.services.people import assign
+from workbench.services.labelling.people import assign
 from workbench.services.project import open_project
 
 _ITEMS, _CHARACTERS, _LABELS = 240, 56_000, 100

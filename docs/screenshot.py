@@ -11,7 +11,7 @@ from textual.screen import Screen
 
 from workbench.services.browsing import find
 from workbench.services.demo import load_sample, verify_sample
-from workbench.services.people import assign
+from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import AccuracyScreen

@@ -11,7 +11,7 @@ import pexpect
 
 DRIVER = """
 import sys
-from workbench.services import annotating
+from workbench.services.labelling import annotating
 
 submit = annotating.AnnotationSession.submit
 journal = open(sys.argv[3], "a", buffering=1)

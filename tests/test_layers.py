@@ -40,7 +40,7 @@ def test_a_command_that_only_counts_imports_nothing_heavy(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("annotator", [None, "ann"])
 def test_the_app_starts_without_anything_heavy(tmp_path: Path, annotator: str | None) -> None:
-    from workbench.services.people import add_annotators
+    from workbench.services.labelling.people import add_annotators
 
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["ann"])

@@ -212,7 +212,7 @@ async def test_leaving_asks_before_something_is_lost(project: Project) -> None:
 
 
 async def test_an_annotator_adds_no_judge(project: Project) -> None:
-    from workbench.services.people import add_annotators
+    from workbench.services.labelling.people import add_annotators
 
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):

@@ -14,8 +14,8 @@ from textual.widgets import Static
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, add_run, press, settle
 from workbench.model.verdict import Outcome
-from workbench.services import people
-from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.labelling import people
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.adjudicate import AdjudicateScreen

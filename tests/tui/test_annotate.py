@@ -15,8 +15,8 @@ from textual.widgets import Input, Static
 
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, settle, until
-from workbench.services import people
-from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.labelling import people
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.store import people as people_store
 from workbench.tui.app import WorkbenchApp

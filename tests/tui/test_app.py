@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from tests.helpers import make_project, numbered
 from tests.tui.stage import notices, opened, press, settle
 from workbench.errors import RunError
-from workbench.services.people import add_annotators
+from workbench.services.labelling.people import add_annotators
 from workbench.services.settings import Settings
 from workbench.tui import registry
 from workbench.tui.actions import Action

@@ -10,7 +10,7 @@ import pytest
 from tests.app_on_pty import AppOnPty
 from tests.helpers import make_project, numbered
 from workbench.services.care import doctor
-from workbench.services.people import assign
+from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 
 

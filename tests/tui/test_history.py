@@ -8,8 +8,8 @@ from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import opened, press, settle
-from workbench.services import people
-from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.labelling import people
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.screens.annotate import AnnotateScreen
 from workbench.tui.screens.history import HistoryScreen

@@ -18,7 +18,7 @@ from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text
 from workbench.model.label import LabelEvent
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
-from workbench.services import ledger
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import events, people, runs, verdicts
 from workbench.tui.app import WorkbenchApp

@@ -20,7 +20,7 @@ def command(database: str, verb: str, names: tuple[str, ...], as_json: bool) -> 
 
     workbench annotators DB list
     """
-    from workbench.services import people
+    from workbench.services.labelling import people
 
     if (verb == "add") != bool(names):
         raise UsageError("Write: workbench annotators DB add NAME…, or: workbench annotators DB list")

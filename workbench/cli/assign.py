@@ -37,7 +37,7 @@ def command(
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all.
     """
-    from workbench.services import people
+    from workbench.services.labelling import people
 
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     with project_at(database) as project:

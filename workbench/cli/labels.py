@@ -29,12 +29,12 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
     """
     with project_at(database) as project:
         if verb == "export":
-            from workbench.services.label_export import export_labels
+            from workbench.services.labelling.label_export import export_labels
 
             written = export_labels(project, file, history=history, force=force)
             print_json({"written": written}) if as_json else show(f"{written} lines written to {file}")
             return
-        from workbench.services.labels import import_labels
+        from workbench.services.labelling.labels import import_labels
 
         report = import_labels(project, file)
     if as_json:

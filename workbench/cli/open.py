@@ -30,7 +30,7 @@ def command(database: str | None = None, annotator: str | None = None) -> None:
 
     with project_at(database) as project:
         if annotator is not None:
-            from workbench.services.people import require_annotator
+            from workbench.services.labelling.people import require_annotator
 
             require_annotator(project, annotator)
         settings = settings_of(project)

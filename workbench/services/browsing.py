@@ -17,7 +17,7 @@ from workbench.final_answer import HOW, FinalAnswer, completion_answer, referenc
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.label import Task
 from workbench.model.selection import Condition, Selection, parse_condition
-from workbench.services import ledger
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import browsing, people, states
 from workbench.store.cancelling import cancellable

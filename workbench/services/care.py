@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 
 from workbench.model.health import Finding
-from workbench.services.ledger import recompute, states_differ
+from workbench.services.labelling.ledger import recompute, states_differ
 from workbench.services.project import Project
 from workbench.store import checks
 from workbench.store.backup import backup as write_backup

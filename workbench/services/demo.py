@@ -9,7 +9,7 @@ from workbench.errors import FormatError
 from workbench.model.run import RunInfo
 from workbench.model.selection import Selection
 from workbench.services.importing import import_files, plan_import
-from workbench.services.labels import import_labels
+from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project
 from workbench.services.run_status import wait
 from workbench.services.verifying import start

@@ -6,7 +6,7 @@ import logging
 import threading
 
 from workbench.errors import StoreError
-from workbench.services.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 

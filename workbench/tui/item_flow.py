@@ -11,7 +11,7 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.errors import AnnotationError
-from workbench.services.annotating import Progress
+from workbench.services.labelling.annotating import Progress
 from workbench.tui.desk import Desk
 from workbench.tui.judging import JudgingScreen
 from workbench.tui.widgets.card_texts import CardTexts

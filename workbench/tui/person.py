@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from workbench.services.people import AnnotatorInfo, annotators
+from workbench.services.labelling.people import AnnotatorInfo, annotators
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 

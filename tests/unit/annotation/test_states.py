@@ -15,7 +15,7 @@ from tests.helpers import make_project, numbered
 from workbench.annotation.states import current_labels, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import EventKind, LabelEvent, LabelVerdict, State, Task, TaskState
-from workbench.services import ledger
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import events, people
 

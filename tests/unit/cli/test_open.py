@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.services.people import add_annotators
+from workbench.services.labelling.people import add_annotators
 
 WORKBENCH = [sys.executable, "-m", "workbench"]
 

@@ -15,7 +15,7 @@ from workbench.errors import UsageError
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Protocol3
 from workbench.services.accuracy import accuracy
-from workbench.services.labels import import_labels
+from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project
 from workbench.services.tables import accuracy_csv, accuracy_text
 

@@ -16,8 +16,9 @@ from workbench.model.label import LabelEvent
 from workbench.model.run import RunState
 from workbench.model.selection import Condition, parse_condition
 from workbench.model.verdict import Outcome, Verdict
-from workbench.services import browsing, ledger
+from workbench.services import browsing
 from workbench.services.browsing import ItemTable
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import events, people, runs, verdicts
 

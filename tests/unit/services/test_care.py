@@ -14,7 +14,7 @@ from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.services.care import backup, doctor, repair
 from workbench.services.exporting import export
-from workbench.services.label_export import export_labels
+from workbench.services.labelling.label_export import export_labels
 from workbench.services.project import open_project
 
 

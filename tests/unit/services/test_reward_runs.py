@@ -14,9 +14,9 @@ from workbench.config.trust import FOLDER_VARIABLE
 from workbench.errors import UsageError
 from workbench.model.selection import parse_condition
 from workbench.services import verifying
+from workbench.services.labelling.suggesting import type_report
 from workbench.services.pairing import pairs
 from workbench.services.project import Project
-from workbench.services.suggesting import type_report
 from workbench.services.thresholds import fit, save
 from workbench.services.trust import NotTrustedError
 

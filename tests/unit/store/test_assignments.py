@@ -161,7 +161,7 @@ def test_progress_counts_done_and_what_may_still_come(project: Project) -> None:
 WORKER = """
 import sys, time
 from pathlib import Path
-from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import open_project
 project = open_project(sys.argv[1])
 session = AnnotationSession(project, sys.argv[2])

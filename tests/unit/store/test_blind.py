@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from tests.helpers import add_items, make_project
-from workbench.services.annotating import AnnotationItem, AnnotationSession, Answer
-from workbench.services.people import assign
+from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.store import blind, events, people
 from workbench.store.connection import open_connection

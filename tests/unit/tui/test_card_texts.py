@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.services.annotating import AnnotationItem
+from workbench.services.labelling.annotating import AnnotationItem
 from workbench.tui.widgets.card_texts import card_texts
 
 

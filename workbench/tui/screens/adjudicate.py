@@ -13,8 +13,8 @@ from textual.widgets import Footer, Static
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelVerdict, Task
 from workbench.model.taxonomy import type_display
-from workbench.services.adjudicating import AdjudicationSession, Conflict, Opinion, Ruling
-from workbench.services.annotating import GUIDELINES
+from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Opinion, Ruling
+from workbench.services.labelling.annotating import GUIDELINES
 from workbench.tui.actions import Action
 from workbench.tui.judging import JudgingScreen, looking_actions
 from workbench.tui.screen import BREAKPOINTS

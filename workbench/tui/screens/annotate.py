@@ -12,7 +12,7 @@ from textual.widgets import Footer, Static
 
 from workbench.errors import WorkbenchError
 from workbench.model.label import LabelVerdict
-from workbench.services.annotating import FAST_MS, GUIDELINES, Answer, Progress
+from workbench.services.labelling.annotating import FAST_MS, GUIDELINES, Answer, Progress
 from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.item_flow import ItemFlow
@@ -235,7 +235,7 @@ class AnnotateScreen(ItemFlow):
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:
     """What a model says of a question's type, if it was asked; runs in a thread."""
-    from workbench.services.suggesting import offered_type
+    from workbench.services.labelling.suggesting import offered_type
 
     try:
         found = offered_type(project, verifier, question, person)

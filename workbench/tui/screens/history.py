@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.services.annotating import AnnotationSession, OwnEntry
+from workbench.services.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.tui.actions import Action
 from workbench.tui.person import PersonScreen
 from workbench.tui.widgets.cells import fit, printable

@@ -175,8 +175,8 @@ def _states(found: Status, width: int) -> Content:
 
 
 def _own_progress(project: Project, person: str) -> PersonProgress:
-    from workbench.services.adjudicating import AdjudicationSession
-    from workbench.services.annotating import AnnotationSession
+    from workbench.services.labelling.adjudicating import AdjudicationSession
+    from workbench.services.labelling.annotating import AnnotationSession
 
     session = AnnotationSession(project, person)
     try:

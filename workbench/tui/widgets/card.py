@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from workbench.render.document import RenderedText
-from workbench.services.cards import HOW, QUIRKS
+from workbench.services.labelling.cards import HOW, QUIRKS
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.reader import Reader

@@ -9,8 +9,8 @@ from workbench.render.document import RenderedText
 from workbench.render.inert import inert
 from workbench.render.math import render_math
 from workbench.render.text import render, render_raw
-from workbench.services.annotating import AnnotationItem
-from workbench.services.cards import COMPLETION_TAIL, QUESTION_TAIL, Card, FinalAnswer, card_of
+from workbench.services.labelling.annotating import AnnotationItem
+from workbench.services.labelling.cards import COMPLETION_TAIL, QUESTION_TAIL, Card, FinalAnswer, card_of
 
 Part = Literal["question", "reference", "completion"]
 

@@ -12,7 +12,7 @@ from workbench.render.document import RenderedText
 from workbench.render.pieces import ANSWER_SIGN
 from workbench.render.text import render, render_raw
 from workbench.services.browsing import final_answers, origin
-from workbench.services.cards import FinalAnswer
+from workbench.services.labelling.cards import FinalAnswer
 from workbench.tui.widgets.wrapping import Wrapped, prepare
 
 TEXTS: Final = ("question", "reference", "completion")

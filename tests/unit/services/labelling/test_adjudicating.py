@@ -11,9 +11,9 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelVerdict
-from workbench.services import people
-from workbench.services.adjudicating import AdjudicationSession, Conflict, Ruling
-from workbench.services.annotating import AnnotationSession, Answer
+from workbench.services.labelling import people
+from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 
 

@@ -12,8 +12,8 @@ from workbench.errors import AnnotationError, UsageError
 from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
-from workbench.services import ledger
-from workbench.services.people import fill_slots
+from workbench.services.labelling import ledger
+from workbench.services.labelling.people import fill_slots
 from workbench.services.project import Project
 from workbench.store import events, label_lines, people
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.final_answer import COMPLETION_TAIL, HOW, QUESTION_TAIL, Card, FinalAnswer, How, Quirk, card
-from workbench.services.annotating import AnnotationItem
+from workbench.services.labelling.annotating import AnnotationItem
 
 __all__ = ["COMPLETION_TAIL", "HOW", "QUESTION_TAIL", "QUIRKS", "Card", "FinalAnswer", "How", "Quirk", "card_of"]
 

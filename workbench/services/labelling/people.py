@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.errors import UsageError
 from workbench.model.label import Task
 from workbench.model.selection import Selection
-from workbench.services import ledger
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, people, states
 from workbench.store.selection import check_names

@@ -10,8 +10,8 @@ from workbench.annotation import guidelines
 from workbench.annotation.states import current_labels
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelEvent, LabelVerdict, Task
-from workbench.services import ledger
-from workbench.services.annotating import AnnotationItem, check_reason
+from workbench.services.labelling import ledger
+from workbench.services.labelling.annotating import AnnotationItem, check_reason
 from workbench.services.project import Project
 from workbench.store import browsing, conflicts, events, people, reading
 

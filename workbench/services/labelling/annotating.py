@@ -10,7 +10,7 @@ from msgspec import Struct
 from workbench.annotation import guidelines
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, Task
-from workbench.services import ledger
+from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, blind, drafts, events, people, reading
 from workbench.store.reading import OwnEntry as OwnEntry

@@ -9,7 +9,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import UsageError
 from workbench.model.selection import Selection, parse_condition
-from workbench.services import people
+from workbench.services.labelling import people
 
 
 def test_slots_are_opened_once_and_missing_ones_added(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.services.label_export import export_labels
-from workbench.services.labels import import_labels
-from workbench.services.people import assign
+from workbench.services.labelling.label_export import export_labels
+from workbench.services.labelling.labels import import_labels
+from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.services.status import status
 

@@ -14,9 +14,9 @@ from workbench.errors import UsageError
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell
 from workbench.services.accuracy import accuracy
 from workbench.services.comparing import comparable
+from workbench.services.labelling.suggesting import suggested_type, suggestions, type_report
 from workbench.services.project import Project
 from workbench.services.scores_text import types_text
-from workbench.services.suggesting import suggested_type, suggestions, type_report
 from workbench.store.blind import open_blind
 
 SUBTYPES = ["A1", "A1", "B5", "C1", None, "D2"]

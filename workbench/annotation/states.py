@@ -6,7 +6,7 @@ a third person settles a disagreement. Nothing statistical stands in for the thi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from workbench.model.label import DecidedBy, ItemState, LabelEvent, State, TaskState
 
@@ -14,21 +14,34 @@ DEFAULT_NEED = 2
 """Labels an item needs where nothing was assigned."""
 
 
-def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Labels and adjudications that count: superseded by nothing of the same person, one a person and kind.
+def current_round(events: Iterable[LabelEvent]) -> int:
+    """The round under way: 1, or the highest that a reopening began (two databases may have begun the same one)."""
+    return max((event.round for event in events if event.kind == "reopen"), default=1)
 
-    Two heads of one person (after a merge) resolve to the greater (created_at, uuid).
+
+def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Labels, adjudications and exclusions that count, oldest first: one a person and kind.
+
+    They are of the round under way and superseded by nothing of the same person. Two heads of one person (after a
+    merge) resolve to the greater (created_at, uuid).
     """
     superseded = {(event.annotator, event.supersedes) for event in events}
+    now = current_round(events)
     heads: dict[tuple[int, str], LabelEvent] = {}
     for event in events:
-        if (event.annotator, event.uuid) in superseded or event.kind not in ("label", "adjudication"):
+        if event.kind not in ("label", "adjudication", "exclusion") or event.round != now:
+            continue
+        if (event.annotator, event.uuid) in superseded:
             continue
         key = (event.annotator, event.kind)
         held = heads.get(key)
-        if held is None or (event.created_at, event.uuid) > (held.created_at, held.uuid):
+        if held is None or _age(event) > _age(held):
             heads[key] = event
-    return sorted(heads.values(), key=lambda event: (event.created_at, event.uuid))
+    return sorted(heads.values(), key=_age)
+
+
+def _age(event: LabelEvent) -> tuple[str, str]:
+    return event.created_at, event.uuid
 
 
 def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
@@ -37,10 +50,15 @@ def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
 
 
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
-    """The adjudication in force: it must have seen every current label, else the item is open again."""
+    """The adjudication in force: it has seen every current label, and its maker has none; else the item is open."""
     current = current_events(events)
-    labels = {event.uuid for event in current if event.kind == "label"}
-    rulings = [event for event in current if event.kind == "adjudication" and labels <= set(event.seen)]
+    labels = [event for event in current if event.kind == "label"]
+    seen, makers = {label.uuid for label in labels}, {label.annotator for label in labels}
+    rulings = [
+        event
+        for event in current
+        if event.kind == "adjudication" and seen <= set(event.seen) and event.annotator not in makers
+    ]
     return rulings[-1] if rulings else None
 
 
@@ -51,23 +69,29 @@ def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskSt
         events: All events of the task and subject, in any order.
         need: How many people must label it.
     """
+    now = current_round(events)
+    exclusions = [event for event in current_events(events) if event.kind == "exclusion"]
+    if exclusions:
+        return _settled(exclusions[-1], "coordinator")
     ruling = current_adjudication(events)
     if ruling is not None:
         return _settled(ruling, "adjudicated")
     labels = current_labels(events)
     if not labels:
-        return TaskState(state="unlabelled")
+        return TaskState(state="unlabelled", round=now)
     if len(labels) < need:
-        return TaskState(state="labelled")
+        return TaskState(state="labelled", round=now)
     if len({label.value for label in labels}) > 1:
-        return TaskState(state="conflict")
+        return TaskState(state="conflict", round=now)
     return _settled(labels[0], "agreed")
 
 
 def _settled(event: LabelEvent, how: DecidedBy) -> TaskState:
     if event.verdict == "unsuitable":
-        return TaskState(state="excluded", verdict="unsuitable", reason=event.exclusion_reason, decided_by=how)
-    return TaskState(state="final", verdict=event.verdict, subtype=event.subtype, decided_by=how)
+        return TaskState(
+            state="excluded", verdict="unsuitable", reason=event.exclusion_reason, decided_by=how, round=event.round
+        )
+    return TaskState(state="final", verdict=event.verdict, subtype=event.subtype, decided_by=how, round=event.round)
 
 
 def item_state(correctness: TaskState, type_: TaskState, *, types_labelled: bool) -> ItemState:

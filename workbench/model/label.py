@@ -10,11 +10,15 @@ Task = Literal["correctness", "type"]
 """``correctness``: a verdict on a completion; ``type``: an answer subtype for a question."""
 
 LabelVerdict = Literal["correct", "incorrect", "unsuitable"]
-EventKind = Literal["label", "adjudication", "retraction", "flag", "reveal"]
-State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
-DecidedBy = Literal["agreed", "adjudicated"]
+EventKind = Literal["label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion"]
+"""What an event is. ``repeat``: the same person's label of an item they labelled before; ``check``: a label of an
+item whose answer is known; neither counts to an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
+coordinator takes an item out. ``retraction`` takes back what it supersedes."""
 
-LABEL_SCHEMA = 1
+State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
+DecidedBy = Literal["agreed", "adjudicated", "coordinator"]
+
+LABEL_SCHEMA = 2
 """Version of the meaning of a label's fields, stored with every event."""
 
 EXCLUSION_REASONS: dict[str, str] = {
@@ -28,20 +32,38 @@ EXCLUSION_REASONS: dict[str, str] = {
 """Why an item is unsuitable; ``other`` needs a note."""
 
 
+TAGS: dict[str, str] = {
+    "reasoning_wrong": "final answer right, reasoning wrong",
+    "reasoning_right": "final answer wrong, reasoning right",
+    "guessed": "guessed: the answer has no grounds",
+    "many_answers": "hack: several answers, one of them right",
+    "addresses_grader": "hack: speaks to the grader",
+    "copies_reference": "hack: quotes a reference it can't know",
+    "degenerate": "repeats itself or breaks off",
+}
+"""What may be said beside a verdict, never instead of it; binary exports ignore it."""
+
+
 class LabelEvent(Struct, frozen=True, kw_only=True):
-    """One append-only event: a label, an adjudication, a retraction, a flag or a reveal.
+    """One append-only event; see `EventKind`.
 
     Attributes:
         uuid: Unique for ever (uuid7 in the app), so that files of several people merge as a union.
         subject: Row id of the completion (correctness) or the question (type).
         annotator: Row id of the person.
+        round: 1, and one more with every reopening; labels of earlier rounds no longer count.
+        tags: Codes of `TAGS`.
+        partial: How much of the answer is right, 0 to 1, where the annotator said so.
         supersedes: The event this one replaces (edit, undo); None for a first one.
         seen: Of an adjudication: the labels it settled. Of a label that an undo brought back: the one it repeats.
         unblinded: The person had looked at gold, verdicts or others' labels of this item before.
         content_hash: blake2b-128 of the text shown.
         open_ms: Time the item was open, in milliseconds.
         focused_ms: The same without blurred and idle time.
+        wait_ms: Time from the key that ended the item before to the first paint of this one.
+        keys: Keys pressed while the item was open, the one that labelled it among them.
         created_at: ISO 8601, UTC.
+        merged: It came from another database by merge; this says nothing of the event itself.
     """
 
     uuid: str
@@ -56,6 +78,8 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
     subtype: str | None = None
     unsure: bool = False
     flagged: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
     note: str | None = None
     supersedes: str | None = None
     seen: tuple[str, ...] = ()
@@ -65,7 +89,10 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
     content_hash: bytes | None = None
     open_ms: int | None = None
     focused_ms: int | None = None
+    wait_ms: int | None = None
+    keys: int | None = None
     view: str | None = None
+    merged: bool = False
 
     @property
     def value(self) -> str | None:
@@ -81,6 +108,7 @@ class TaskState(Struct, frozen=True, kw_only=True):
         subtype: The final subtype code (type only).
         reason: Why the item is excluded.
         decided_by: How a final value came about.
+        round: The round that is under way, or in which it was settled.
     """
 
     state: State
@@ -88,6 +116,7 @@ class TaskState(Struct, frozen=True, kw_only=True):
     subtype: str | None = None
     reason: str | None = None
     decided_by: DecidedBy | None = None
+    round: int = 1
 
 
 class ItemState(Struct, frozen=True, kw_only=True):
@@ -113,6 +142,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
         revision: 1 for a first label, 2 for its first correction, and so on.
         uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
         kind: In a history export, what the event was (``retraction``, ``flag`` …).
+        round: Missing: the round under way.
         seen: In a history export, the labels an adjudication settled; without it, those there when it is imported.
     """
 
@@ -136,3 +166,6 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     unblinded: bool | UnsetType = UNSET
     flagged: bool | UnsetType = UNSET
     seen: tuple[str, ...] | UnsetType = UNSET
+    round: int | UnsetType = UNSET
+    tags: tuple[str, ...] | UnsetType = UNSET
+    partial: float | UnsetType = UNSET

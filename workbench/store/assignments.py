@@ -37,7 +37,10 @@ def open_batch(
         (per_item, adjudicator, str(selection), now()),
     )
     batch = cursor.lastrowid
-    connection.executemany("INSERT INTO batch_annotators VALUES (?, ?)", [(batch, person) for person in annotators])
+    connection.executemany(
+        "INSERT INTO batch_annotators (batch_id, annotator_id) VALUES (?, ?)",
+        [(batch, person) for person in annotators],
+    )
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
@@ -75,6 +78,26 @@ def _open(
 def _position(seed: str, key: str) -> int:
     digest = blake2b(key.encode("utf-8", "surrogatepass"), key=seed.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
+
+
+def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
+    """After a reopening: the slots of earlier rounds are past, and as many open again for the new one."""
+    if connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND round >= ?", (task, subject, number)
+    ).fetchone():
+        return
+    # A slot nobody has used is opened anew; one of a check or a repeat belongs to no round.
+    quota = "task = ?1 AND subject = ?2 AND purpose = 'quota' AND state <> 'past'"
+    slots = connection.execute(
+        f"SELECT batch_id, slot, position FROM assignments WHERE {quota} ORDER BY slot", (task, subject)
+    ).fetchall()
+    connection.execute(f"DELETE FROM assignments WHERE {quota} AND state IN ('open', 'leased')", (task, subject))
+    connection.execute(f"UPDATE assignments SET state = 'past', expires_at = NULL WHERE {quota}", (task, subject))
+    connection.executemany(
+        "INSERT INTO assignments (batch_id, task, subject, round, slot, position, opened_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(batch, task, subject, number, slot, position, at) for batch, slot, position in slots],
+    )
 
 
 def free_expired(connection: sqlite3.Connection, at: float) -> None:

@@ -16,10 +16,11 @@ Refused = sqlite3.IntegrityError
 """What ``append`` raises when the database refuses an event."""
 
 _COLUMNS = (
-    "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, note, "
-    "supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, view, created_at"
+    "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, tags, "
+    "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
+    "view, created_at, merged"
 )
-_INSERT = f"INSERT INTO label_events ({_COLUMNS}) VALUES ({', '.join('?' * 22)})"
+_INSERT = f"INSERT INTO label_events ({_COLUMNS}) VALUES ({', '.join('?' * 27)})"
 
 
 def new_uuid() -> str:
@@ -47,19 +48,28 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
             event.subtype,
             event.unsure,
             event.flagged,
+            _list(event.tags),
+            event.partial,
             event.note,
             event.supersedes,
-            msgspec.json.encode(event.seen).decode() if event.seen else None,
+            _list(event.seen),
             event.unblinded,
             event.guideline,
             event.schema,
             event.content_hash,
             event.open_ms,
             event.focused_ms,
+            event.wait_ms,
+            event.keys,
             event.view,
             event.created_at,
+            event.merged,
         ),
     )
+
+
+def _list(codes: tuple[str, ...]) -> str | None:
+    return msgspec.json.encode(codes).decode() if codes else None
 
 
 def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
@@ -76,6 +86,15 @@ def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
     return None if row is None else _event(row)
 
 
+def round_of(connection: sqlite3.Connection, task: Task, subject: int) -> int:
+    """The round that is under way: 1, or the one that the last reopening began."""
+    row: tuple[int] = connection.execute(
+        "SELECT coalesce(max(round), 1) FROM label_events WHERE task = ? AND subject = ? AND kind = 'reopen'",
+        (task, subject),
+    ).fetchone()
+    return row[0]
+
+
 IN_FORCE = (
     "NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = e.task AND x.subject = e.subject "
     "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
@@ -86,11 +105,11 @@ IN_FORCE = (
 def current_of(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
 ) -> LabelEvent | None:
-    """A person's event in force on a subject: superseded by none, the newest of two heads."""
+    """A person's event in force on a subject in the round under way: superseded by none, the newest of two heads."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
-        f"AND kind = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
-        (task, subject, annotator, kind),
+        f"AND kind = ? AND round = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
+        (task, subject, annotator, kind, round_of(connection, task, subject)),
     ).fetchone()
     return None if row is None else _event(row)
 
@@ -145,6 +164,7 @@ def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> L
             supersedes=event.uuid,
             created_at=created_at,
             seen=earlier.seen or (earlier.uuid,),
+            merged=False,
         )
     return LabelEvent(
         uuid=new_uuid(),
@@ -153,6 +173,7 @@ def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> L
         subject=event.subject,
         annotator=event.annotator,
         created_at=created_at,
+        round=event.round,
         supersedes=event.uuid,
     )
 
@@ -192,5 +213,6 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
     names = [name.strip() for name in _COLUMNS.split(",")]
     values = dict(zip(names, row, strict=True))
     values["annotator"] = values.pop("annotator_id")
-    values["seen"] = msgspec.json.decode(str(values["seen"])) if values["seen"] else ()
+    for name in ("seen", "tags"):
+        values[name] = msgspec.json.decode(str(values[name])) if values[name] else ()
     return msgspec.convert(values, LabelEvent, strict=False)

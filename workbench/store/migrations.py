@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.store import schema, schema_calls
+from workbench.store import schema, schema_calls, schema_labelling
 from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
@@ -35,7 +35,36 @@ def _m003_model_calls(db: Any) -> None:
         db.execute(statement)
 
 
-MIGRATIONS: list[Callable[[Any], None]] = [_m001_initial, _m002_rules_and_cache, _m003_model_calls]
+def _m004_labelling(db: Any) -> None:
+    for table in schema_labelling.REBUILT:
+        _set_aside(db, table)
+    for statement in schema_labelling.VERSION_4:
+        db.execute(statement)
+    for table in schema_labelling.REBUILT:
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info(old_{table})").fetchall())
+        # The old order of rows is kept: it is the order in which events arrived.
+        key = "id" if table != "task_states" else "task, subject"
+        db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY {key}")
+        db.execute(f"DROP TABLE old_{table}")
+
+
+def _set_aside(db: Any, table: str) -> None:
+    """Rename a table that is made anew, and free the names of its indexes and triggers."""
+    parts = db.execute(
+        "SELECT type, name FROM sqlite_master WHERE tbl_name = ? AND type IN ('index', 'trigger') AND sql IS NOT NULL",
+        (table,),
+    ).fetchall()
+    for kind, name in parts:
+        db.execute(f"DROP {kind} {name}")
+    db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
+
+
+MIGRATIONS: list[Callable[[Any], None]] = [
+    _m001_initial,
+    _m002_rules_and_cache,
+    _m003_model_calls,
+    _m004_labelling,
+]
 """In order; the position (from 1) is the schema version the migration leads to."""
 
 

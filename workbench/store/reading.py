@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from hashlib import blake2b
 
+import msgspec
 from msgspec import Struct
 
 from workbench.model.label import LabelVerdict
@@ -75,19 +76,29 @@ class OwnLabel(Struct, frozen=True, kw_only=True):
     reason: str | None
     note: str
     unsure: bool
+    tags: tuple[str, ...]
+    partial: float | None
 
 
 def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLabel | None:
     """On a blind connection: the person's own current label of a subject."""
     row = connection.execute(
-        "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure FROM own_events AS e "
+        "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure, tags, partial FROM own_events AS e "
         f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_CURRENT} "
         "ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (task, subject),
     ).fetchone()
     if row is None:
         return None
-    return OwnLabel(verdict=row[0], subtype=row[1], reason=row[2], note=row[3], unsure=bool(row[4]))
+    return OwnLabel(
+        verdict=row[0],
+        subtype=row[1],
+        reason=row[2],
+        note=row[3],
+        unsure=bool(row[4]),
+        tags=tuple(msgspec.json.decode(row[5])) if row[5] else (),
+        partial=row[6],
+    )
 
 
 def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:

@@ -8,6 +8,7 @@ be recomputed at any time.
 from __future__ import annotations
 
 from workbench.store.schema_calls import VERSION_3
+from workbench.store.schema_labelling import VERSION_4
 
 _DATA = (
     """CREATE TABLE datasets (
@@ -290,7 +291,7 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3)
+STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4)
 """All that a new database is made with, in order."""
 
 TRIGGERS = (

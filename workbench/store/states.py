@@ -13,21 +13,21 @@ from workbench.store.events import IN_FORCE
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
     """Store where a task stands on a subject."""
     connection.execute(
-        "INSERT OR REPLACE INTO task_states (task, subject, state, verdict, subtype, reason, decided_by) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (task, subject, state.state, state.verdict, state.subtype, state.reason, state.decided_by),
+        "INSERT OR REPLACE INTO task_states (task, subject, state, verdict, subtype, reason, decided_by, round) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (task, subject, state.state, state.verdict, state.subtype, state.reason, state.decided_by, state.round),
     )
 
 
 def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskState:
     """Where a task stands; unlabelled when nobody touched it."""
     row = connection.execute(
-        "SELECT state, verdict, subtype, reason, decided_by FROM task_states WHERE task = ? AND subject = ?",
+        "SELECT state, verdict, subtype, reason, decided_by, round FROM task_states WHERE task = ? AND subject = ?",
         (task, subject),
     ).fetchone()
     if row is None:
         return TaskState(state="unlabelled")
-    return TaskState(state=row[0], verdict=row[1], subtype=row[2], reason=row[3], decided_by=row[4])
+    return TaskState(state=row[0], verdict=row[1], subtype=row[2], reason=row[3], decided_by=row[4], round=row[5])
 
 
 def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) -> None:
@@ -40,9 +40,10 @@ def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) 
 
 
 def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """How many people the subject was assigned to; 0 where nothing was assigned."""
+    """How many people the subject was assigned to in the round under way; 0 where nothing was assigned."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM assignments WHERE task = ? AND subject = ?", (task, subject)
+        "SELECT count(*) FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND state <> 'past'",
+        (task, subject),
     ).fetchone()
     return row[0]
 
@@ -65,8 +66,8 @@ def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
 def touched(connection: sqlite3.Connection) -> Iterator[tuple[Task, int]]:
     """Every task and subject that has events."""
     yield from connection.execute(
-        "SELECT DISTINCT task, subject FROM label_events WHERE kind IN ('label', 'adjudication', 'retraction') "
-        "ORDER BY task, subject"
+        "SELECT DISTINCT task, subject FROM label_events "
+        "WHERE kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') ORDER BY task, subject"
     ).fetchall()
 
 

@@ -248,3 +248,36 @@ def test_label_events_can_not_be_changed(one_label: Project, statement: str) -> 
 def test_a_uuid_is_taken_once(one_label: Project) -> None:
     with pytest.raises(AnnotationError, match="append-only"), one_label.database.write() as connection:
         ledger.record(connection, label(1, "correct"))
+
+
+def test_a_reopening_begins_a_round_in_which_earlier_labels_do_not_count() -> None:
+    first = [label(1, "correct"), label(2, "correct")]
+    reopened = label(9, "correct", 5, kind="reopen", round=2, note="the reference was corrected")
+    assert task_state([*first, reopened]) == TaskState(state="unlabelled", round=2)
+    second = [label(1, "incorrect", 6, round=2), label(3, "incorrect", 7, round=2)]
+    assert task_state([*second, reopened, *first]) == TaskState(
+        state="final", verdict="incorrect", decided_by="agreed", round=2
+    )
+
+
+def test_an_exclusion_holds_until_it_is_taken_back_or_a_round_begins() -> None:
+    labels = [label(1, "correct"), label(2, "correct")]
+    out = label(9, "unsuitable", 5, kind="exclusion", exclusion_reason="proof")
+    excluded = task_state([*labels, out])
+    assert (excluded.state, excluded.reason, excluded.decided_by) == ("excluded", "proof", "coordinator")
+    back = label(9, "unsuitable", 6, kind="retraction", supersedes=out.uuid)
+    assert task_state([*labels, out, back]).state == "final"
+    reopened = label(9, "correct", 7, kind="reopen", round=2)
+    assert task_state([*labels, out, reopened]).state == "unlabelled"
+
+
+def test_a_ruling_of_somebody_who_also_labelled_does_not_count() -> None:
+    labels = [label(1, "correct"), label(2, "incorrect")]
+    seen = tuple(event.uuid for event in labels)
+    own = label(2, "incorrect", 3, kind="adjudication", seen=seen)
+    assert task_state([*labels, own]).state == "conflict"
+
+
+def test_repeats_and_checks_settle_nothing() -> None:
+    for kind in ("repeat", "check"):
+        assert task_state([label(1, "correct", kind=kind), label(2, "correct", kind=kind)]).state == "unlabelled"

@@ -106,7 +106,7 @@ def test_doctor_finds_a_healthy_database_healthy(tmp_path: Path) -> None:
         ("DROP INDEX questions_subtype", "tables"),
         (
             "INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final');"
-            "INSERT INTO annotators VALUES (1, 'a', 'annotator', '');"
+            "INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '');"
             "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
             "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')",
             "item states",
@@ -131,7 +131,7 @@ def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> 
 def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
     with project.database.write("full") as connection:
-        connection.execute("INSERT INTO annotators VALUES (1, 'a', 'annotator', '')")
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '')")
         connection.execute(
             "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
             "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"

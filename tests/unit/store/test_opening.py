@@ -14,7 +14,20 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.model.verdict import Outcome, Verdict
-from workbench.store import filesystem, migrations, runs, schema, secrets, usage, verdict_lines, verdicts
+from workbench.services.labelling import ledger
+from workbench.services.project import open_project
+from workbench.store import (
+    checks,
+    events,
+    filesystem,
+    migrations,
+    runs,
+    schema,
+    secrets,
+    usage,
+    verdict_lines,
+    verdicts,
+)
 from workbench.store.connection import Database
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,7 +68,7 @@ def test_a_commit_that_fails_leaves_no_open_transaction(tmp_path: Path) -> None:
     def refer_to_nothing() -> None:
         with database.write("full") as connection:
             connection.execute("PRAGMA defer_foreign_keys = ON")
-            connection.execute("INSERT INTO batch_annotators VALUES (7, 7)")
+            connection.execute("INSERT INTO batch_annotators (batch_id, annotator_id) VALUES (7, 7)")
 
     with pytest.raises(sqlite3.IntegrityError):
         refer_to_nothing()
@@ -158,8 +171,8 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    with closing(sqlite3.connect(path.with_name("p.db.before-version-4"))) as copy:
-        assert copy.execute("PRAGMA user_version").fetchone() == (3,)
+    with closing(sqlite3.connect(path.with_name("p.db.before-version-5"))) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (4,)
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
@@ -177,7 +190,7 @@ def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch:
             connection.execute("INSERT INTO verdict_evidence VALUES (1, 1, 0, '7', '8', 10, 11, 'more')")
         project.close()
     database = Database(project.path)
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (3,)
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (4,)
     (line,) = verdict_lines.lines(database, 1, "v")
     assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
     assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
@@ -201,13 +214,50 @@ def test_a_database_of_version_2_keeps_its_runs_and_gets_a_secret_of_its_own(
                 verdicts.put(connection, run, [(1, Verdict(outcome=Outcome.ERROR, reason="internal"))])
             project.close()
         database = Database(project.path)
-        assert database.reader().execute("PRAGMA user_version").fetchone() == (3,)
+        assert database.reader().execute("PRAGMA user_version").fetchone() == (4,)
         assert verdicts.by_reason(database.reader(), run) == {"internal": 1}
         assert usage.get(database.reader(), run) is None
         keys.append(secrets.secret(database.reader()))
     assert len({*keys}) == 2
     assert all(len(key) == 32 for key in keys)
     assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))
+
+
+def test_a_database_of_version_3_keeps_its_labels_slots_and_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:3])
+        project = make_project(tmp_path, numbered(2))
+        with project.database.write() as connection:
+            for person, name in enumerate(("amira", "ben"), 1):
+                connection.execute("INSERT INTO annotators VALUES (?, ?, 'annotator', '')", (person, name))
+            connection.execute("INSERT INTO batches VALUES (1, 2, NULL, '', '')")
+            connection.execute("INSERT INTO batch_annotators VALUES (1, 1), (1, 2)")
+            for person, verdict in ((1, "correct"), (2, "incorrect")):
+                connection.execute(
+                    "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state) "
+                    "VALUES (1, 'correctness', 1, ?1, 5, ?1, 'done')",
+                    (person,),
+                )
+                connection.execute(
+                    "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, note, schema, "
+                    "created_at) VALUES (?, 'label', 'correctness', 1, ?, ?, 'why', 1, '2025-01-01T00:00:00Z')",
+                    (f"u{person}", person, verdict),
+                )
+            connection.execute("INSERT INTO task_states VALUES ('correctness', 1, 'conflict', NULL, NULL, NULL, NULL)")
+        project.close()
+    with closing(open_project(project.path)) as migrated:
+        reader = migrated.database.reader()
+        kept = [(event.uuid, event.annotator, event.verdict, event.round) for event in events.every(reader)]
+        assert kept == [("u1", 1, "correct", 1), ("u2", 2, "incorrect", 1)]
+        assert reader.execute("SELECT annotator_id, state, purpose, round FROM assignments").fetchall() == [
+            (1, "done", "quota", 1),
+            (2, "done", "quota", 1),
+        ]
+        assert ledger.states_differ(migrated) == 0
+        assert all(finding.ok for finding in checks.check_all(migrated.database))
+        assert _tables(migrated.database) == _tables(Database(tmp_path / "new.db", create=True))
 
 
 def _tables(database: Database) -> dict[str, list[Any]]:
@@ -252,7 +302,7 @@ def test_network_file_systems_are_refused(tmp_path: Path, monkeypatch: pytest.Mo
 def test_events_can_only_be_added(tmp_path: Path, statement: str) -> None:
     project = make_project(tmp_path, numbered(2))
     with project.database.write("full") as connection:
-        connection.execute("INSERT INTO annotators VALUES (1, 'a', 'annotator', '')")
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '')")
         connection.execute(
             "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
             "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"
@@ -263,7 +313,7 @@ def test_events_can_only_be_added(tmp_path: Path, statement: str) -> None:
 
 def test_no_changeable_table_is_named_after_labels() -> None:
     names = [re.match(r"CREATE TABLE (\w+)", statement) for statement in schema.STATEMENTS]
-    tables = [match[1] for match in names if match]
+    tables = {match[1] for match in names if match}
     assert [name for name in tables if "label" in name or "adjudication" in name] == ["label_events"]
 
 

@@ -145,6 +145,7 @@ class AdjudicationSession:
                 subject=conflict.subject,
                 annotator=self.person.id,
                 created_at=people.now(),
+                round=events.round_of(connection, conflict.task, conflict.subject),
                 verdict=ruling.verdict,
                 exclusion_reason=ruling.reason,
                 subtype=ruling.subtype,

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.annotation import guidelines
 from workbench.errors import AnnotationError, UsageError
-from workbench.model.label import EXCLUSION_REASONS, LabelEvent, LabelVerdict, Task
+from workbench.model.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict, Task
 from workbench.services.labelling import ledger
 from workbench.services.project import Project
 from workbench.store import assignments, blind, drafts, events, people, reading
@@ -30,6 +30,8 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         reason: Why the person called it unsuitable.
         subtype: The person's own current answer type of the question.
         note: The note of the person's label, or the draft of one.
+        tags: Codes of what the person said beside the verdict.
+        partial: The partial score the person gave, 0 to 1.
         asks_type: Whether the person holds a type slot on the question.
         types_labelled: Whether the type must be settled by people.
     """
@@ -51,6 +53,8 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     unsure: bool = False
     note: str = ""
     flagged: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
 
     @property
     def wants_type(self) -> bool:
@@ -59,15 +63,19 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a person submits for one item."""
+    """What a person submits for one item; for the fields see `LabelEvent`."""
 
     verdict: LabelVerdict | None = None
     reason: str | None = None
     subtype: str | None = None
     unsure: bool = False
     note: str = ""
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
     open_ms: int | None = None
     focused_ms: int | None = None
+    wait_ms: int | None = None
+    keys: int | None = None
     view: str | None = None
 
 
@@ -149,6 +157,8 @@ class AnnotationSession:
             subtype=subtype.subtype if subtype else None,
             unsure=verdict.unsure if verdict else False,
             note=verdict.note if verdict else reading.own_draft(self._blind, completion),
+            tags=verdict.tags if verdict else (),
+            partial=verdict.partial if verdict else None,
             flagged=reading.own_flag(self._blind, completion),
         )
 
@@ -163,6 +173,7 @@ class AnnotationSession:
         """
         if answer.verdict == "unsuitable":
             check_reason(answer.reason, answer.note)
+        check_tags(answer.tags, answer.partial)
         at, stored = people.now(), []
         with self._database.write("full") as connection:
             if answer.verdict is not None:
@@ -189,10 +200,13 @@ class AnnotationSession:
             subject=subject,
             annotator=self.person.id,
             created_at=at,
+            round=events.round_of(connection, task, subject),
             verdict=answer.verdict if task == "correctness" else None,
             exclusion_reason=answer.reason if task == "correctness" else None,
             subtype=answer.subtype if task == "type" else None,
             unsure=answer.unsure and task == "correctness",
+            tags=answer.tags if task == "correctness" else (),
+            partial=answer.partial if task == "correctness" else None,
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=mine.uuid if mine else None,
             unblinded=self._sighted or events.was_revealed(connection, self.person.id, task, subject),
@@ -200,6 +214,8 @@ class AnnotationSession:
             content_hash=item.content_hash,
             open_ms=answer.open_ms,
             focused_ms=answer.focused_ms,
+            wait_ms=answer.wait_ms,
+            keys=answer.keys,
             view=answer.view,
         )
         ledger.record(connection, event)
@@ -298,12 +314,27 @@ def check_reason(reason: str | None, note: str) -> None:
         raise UsageError("The reason other needs a note.")
 
 
+def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
+    """Check what stands beside a verdict.
+
+    Raises:
+        UsageError: A tag is unknown, or the partial score is not between 0 and 1.
+    """
+    unknown = [tag for tag in tags if tag not in TAGS]
+    if unknown:
+        raise UsageError(f"There is no tag {unknown[0]!r}.", f"Tags: {', '.join(TAGS)}.")
+    if partial is not None and not 0 <= partial <= 1:
+        raise UsageError("A partial score is between 0 and 1.")
+
+
 def _same(event: LabelEvent, answer: Answer) -> bool:
     if event.task == "type":
         return event.subtype == answer.subtype
-    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "") == (
+    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (
         answer.verdict,
         answer.reason,
         answer.unsure,
         answer.note,
+        answer.tags,
+        answer.partial,
     )

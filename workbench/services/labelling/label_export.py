@@ -101,6 +101,9 @@ def _line(row: Placed, revision: int) -> LabelLine:
         uuid=event.uuid,
         revision=revision,
         unsure=event.unsure,
+        round=UNSET if event.round == 1 else event.round,
+        tags=event.tags or UNSET,
+        partial=UNSET if event.partial is None else event.partial,
         focused_ms=UNSET if event.focused_ms is None else event.focused_ms,
         unblinded=event.unblinded or UNSET,
     )

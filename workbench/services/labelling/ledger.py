@@ -6,7 +6,7 @@ from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, Task, TaskState
 from workbench.services.project import Project
-from workbench.store import events, people, states
+from workbench.store import assignments, events, people, states
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
@@ -20,7 +20,9 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
         events.append(connection, event)
     except events.Refused as error:
         raise AnnotationError(f"Not taken: {error}.") from error
-    if event.kind in ("label", "adjudication", "retraction"):
+    if event.kind == "reopen":
+        assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
+    if event.kind not in ("flag", "reveal", "repeat", "check"):
         refresh(connection, event.task, event.subject)
 
 

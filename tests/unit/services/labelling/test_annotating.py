@@ -74,10 +74,23 @@ def test_a_label_is_stored_with_what_it_was_given_for(project: Project, amira: A
         "content_hash, unblinded, supersedes FROM label_events",
     )
     assert row == (
-        uuid, "label", "correctness", item.completion, "incorrect", 1, "off by one", 900, 800, "card", "1", 1,
+        uuid, "label", "correctness", item.completion, "incorrect", 1, "off by one", 900, 800, "card", "1", 2,
         item.content_hash, 0, None,
     )  # fmt: skip
     assert state(project, "correctness", item.completion) == ("labelled", None)
+
+
+def test_what_is_said_beside_a_verdict_comes_back(project: Project, amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, Answer(verdict="correct", tags=("reasoning_wrong",), partial=0.5, wait_ms=40, keys=3))
+    again = amira.open(item.completion)
+    assert (again.tags, again.partial) == (("reasoning_wrong",), 0.5)
+    assert rows(project, "SELECT tags, partial, wait_ms, keys FROM label_events") == [
+        ('["reasoning_wrong"]', 0.5, 40, 3)
+    ]
+    for odd in (Answer(verdict="correct", tags=("nonsense",)), Answer(verdict="correct", partial=1.5)):
+        with pytest.raises(UsageError):
+            amira.submit(item, odd)
 
 
 def test_verdict_and_type_are_stored_together(project: Project, amira: AnnotationSession) -> None:

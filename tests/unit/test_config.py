@@ -31,6 +31,11 @@ def test_who_suggests_types_is_read(tmp_path: Path) -> None:
         load(written(tmp_path, "suggest_types = true"))
 
 
+def test_the_policy_of_annotation_is_read(tmp_path: Path) -> None:
+    policy = load(written(tmp_path, "[annotation]\ncheck_rate = 0\nbreak_after_minutes = 50\n")).annotation
+    assert (policy.check_rate, policy.break_after_minutes, policy.repeat_share) == (0, 50, 0.03)
+
+
 def test_other_tables_are_left_alone(tmp_path: Path) -> None:
     assert load(written(tmp_path, "[verifiers.mine]\nkind = 'exact'\n")) == Settings()
 
@@ -44,6 +49,12 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         ('[keymap]\n"app.help" = ["f2"]', "keymap"),
         ("[keymap]\napp.help = 'f2'", "keymap"),
         ("theme =\nkeymap = 3", "line 1"),
+        ("annotation = 3", "annotation"),
+        ("[annotation]\ncheck_rate = 'often'", "check_rate"),
+        ("[annotation]\ncheck_rate = nan", "annotation.check_rate"),
+        ("[annotation]\nrepeat_share = 1.5", "annotation.repeat_share"),
+        ("[annotation]\nbreak_after_minutes = -5", "annotation.break_after_minutes"),
+        ("[annotation]\nchekc_rate = 0.1", "annotation.chekc_rate"),
         (b"theme = '\xff'", "UTF-8"),
     ],
 )

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from bench import browse, calling, first_paint, import_speed, next_item, serving, start, verifying
+from bench import (
+    agreement,
+    browse,
+    calling,
+    claiming,
+    first_paint,
+    import_speed,
+    next_item,
+    serve,
+    serving,
+    start,
+    verifying,
+)
 
 
 def main() -> None:
     """Run them all."""
-    for module in (start, first_paint, browse, next_item, import_speed, verifying, calling, serving):
+    for module in (
+        start,
+        first_paint,
+        browse,
+        next_item,
+        import_speed,
+        verifying,
+        calling,
+        serving,
+        serve,
+        agreement,
+        claiming,
+    ):
         module.main()
 
 

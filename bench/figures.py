@@ -21,6 +21,16 @@ def report(figure: str, value: float, unit: str, goal: float | None = None, *, a
     print(json.dumps({"figure": figure, "value": shown, "unit": unit, "goal": text, "ok": ok}), flush=True)
 
 
+def left_out(figure: str, why: str) -> None:
+    """Print that a figure could not be measured."""
+    print(json.dumps({"figure": figure, "left_out": why}), flush=True)
+
+
+def p90(values: Sequence[float]) -> float:
+    """The 90th percentile, by rank."""
+    return sorted(values)[min(len(values) - 1, int(0.9 * len(values)))]
+
+
 def p95(values: Sequence[float]) -> float:
     """The 95th percentile, by rank."""
     return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]

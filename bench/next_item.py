@@ -1,6 +1,9 @@
 """Label key to the next item painted, with completions of 56,000 characters; the same for ``]`` on an item's screen.
 
-The real app runs on a pseudo-terminal of 120x40. Usage: python -m bench.next_item
+The real app runs on a pseudo-terminal of 120x40, and for labels on one of 80x24 too. An item is painted when its
+question is there, and settled with the last byte, when its ends have been scrolled to.
+
+Usage: python -m bench.next_item
 """
 
 from __future__ import annotations
@@ -12,19 +15,31 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.figures import median, p95, report
 from bench.synthetic import cached
-from bench.terminal import QUIET_S, Terminal, workbench
+from bench.terminal import Terminal, workbench
 from workbench.services.labelling.people import assign
 from workbench.services.project import open_project
 
 _ITEMS, _CHARACTERS, _LABELS = 240, 56_000, 100
-_GOAL_MS = 80.0
+_SIZES = ((80, 24), (120, 40))
+_PAINTED_MS, _SETTLED_MS, _BESIDE_MS = 50.0, 100.0, 80.0
+_QUIET_S = 0.08
+"""Output that has paused for so long is settled: longer than the gap between an item and the scroll to its ends."""
+
 _THINKING_S = 0.4
 """Between two labels: less than a person needs to read anything."""
 
 _PROBLEM = re.compile(r"Problem (\d+)\.")
+
+
+class Shown(NamedTuple):
+    """Milliseconds from a key to the item, and to the last byte."""
+
+    painted: float
+    settled: float
 
 
 def main() -> None:
@@ -35,13 +50,17 @@ def main() -> None:
         project = open_project(path)
         assign(project, ["ann"], per_item=1)
         project.close()
-        _report("label_to_next_item", labels(path))
-        _report("next_item_beside", neighbours(path))
+        for columns, rows in _SIZES:
+            shown = labels(path, columns, rows)
+            figure = f"label_to_next_item_{columns}x{rows}"
+            _report(figure, [one.painted for one in shown], _PAINTED_MS)
+            _report(f"{figure}_settled", [one.settled for one in shown], _SETTLED_MS)
+        _report("next_item_beside", [one.painted for one in neighbours(path)], _BESIDE_MS)
 
 
-def labels(path: Path) -> list[float]:
-    """Milliseconds from the label key to the next item."""
-    with Terminal(workbench("open", str(path), "--as", "ann")) as terminal:
+def labels(path: Path, columns: int, rows: int) -> list[Shown]:
+    """From the label key to the next item."""
+    with Terminal(workbench("open", str(path), "--as", "ann"), columns, rows) as terminal:
         terminal.until_text("Annotate")
         _settle(terminal)
         terminal.send("a")
@@ -49,8 +68,8 @@ def labels(path: Path) -> list[float]:
         return [_to_next(terminal, "1" if number % 2 else "0") for number in range(_LABELS)]
 
 
-def neighbours(path: Path) -> list[float]:
-    """Milliseconds from ``]`` to the next item of the table."""
+def neighbours(path: Path) -> list[Shown]:
+    """From ``]`` to the next item of the table."""
     with Terminal(workbench("open", str(path))) as terminal:
         terminal.until_text("Browse")
         _settle(terminal)
@@ -62,14 +81,14 @@ def neighbours(path: Path) -> list[float]:
         return [_to_next(terminal, "]") for _ in range(_LABELS)]
 
 
-def _to_next(terminal: Terminal, key: str) -> float:
+def _to_next(terminal: Terminal, key: str) -> Shown:
     _settle(terminal)
     sent = terminal.send(key)
     _until(terminal, lambda: _PROBLEM.search(terminal.text()) is not None)
-    seen = time.perf_counter()
+    painted = settled = time.perf_counter()
     with suppress(TimeoutError):
-        seen = terminal.until_quiet(first=QUIET_S)
-    return (seen - sent) * 1000
+        settled = terminal.until_quiet(quiet=_QUIET_S, first=_QUIET_S)
+    return Shown((painted - sent) * 1000, (settled - sent) * 1000)
 
 
 def _until(terminal: Terminal, done: Callable[[], bool]) -> None:
@@ -82,8 +101,8 @@ def _settle(terminal: Terminal) -> None:
         terminal.until_quiet(quiet=_THINKING_S, first=_THINKING_S)
 
 
-def _report(figure: str, times: list[float]) -> None:
-    report(f"{figure}_p95", p95(times), "ms", _GOAL_MS)
+def _report(figure: str, times: list[float], goal: float) -> None:
+    report(f"{figure}_p95", p95(times), "ms", goal)
     report(f"{figure}_median", median(times), "ms")
 
 

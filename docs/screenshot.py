@@ -11,11 +11,13 @@ from textual.screen import Screen
 
 from workbench.services.browsing import find
 from workbench.services.demo import load_sample, verify_sample
+from workbench.services.labelling.labels import import_labels
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.screens.add_judge import AddJudgeScreen
+from workbench.tui.screens.agreement import AgreementScreen
 from workbench.tui.screens.annotate import AnnotateScreen
 from workbench.tui.screens.item import ItemScreen
 
@@ -46,7 +48,8 @@ def self_contained(svg: str) -> str:
 
 
 def main() -> None:
-    """Accuracy, a verdict's evidence and the form for a judge as the coordinator sees them; an annotator's Annotate."""
+    """Accuracy, a verdict's evidence and the form for a judge as the coordinator sees them; an annotator's Annotate;
+    Agreement on the sample's labels."""
     with tempfile.TemporaryDirectory() as folder:
         project = open_project(Path(folder) / "sample.db", create=True)
         load_sample(project)
@@ -57,6 +60,8 @@ def main() -> None:
         asyncio.run(take(project, None, ItemScreen(converted, (), ("rules", "math-verify")), "evidence"))
         asyncio.run(take(project, None, AddJudgeScreen(), "add-judge"))
         asyncio.run(take(project, "eve", AnnotateScreen(), "annotate"))
+        import_labels(project, HERE.parent / "sample_data" / "labels.jsonl")
+        asyncio.run(take(project, None, AgreementScreen(), "agreement"))
         project.close()
 
 

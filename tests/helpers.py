@@ -35,6 +35,12 @@ def numbered(count: int, **fields: Any) -> list[dict[str, Any]]:
     ]
 
 
+def mean_nobody(project: Project) -> None:
+    """Let whoever comes first have any open slot: slots are meant for nobody any more."""
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET meant_for = NULL")
+
+
 def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int]:
     """Insert items; every field has a default.
 

@@ -1,4 +1,4 @@
-"""The commands the README shows are run, in order, as they stand there."""
+"""The commands the documents show are run, in order, as they stand there."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def shown_commands() -> list[list[str]]:
-    blocks = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+def shown_commands(document: str) -> list[list[str]]:
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
     return [shlex.split(line, comments=True) for line in lines if line.startswith("workbench ")]
 
@@ -37,9 +37,10 @@ def in_background(command: list[str], folder: Path) -> Iterator[None]:
             server.terminate()
 
 
-def test_every_shown_command_works(tmp_path: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/annotation.md"])
+def test_every_shown_command_works(tmp_path: Path, document: str) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    commands = shown_commands()
+    commands = shown_commands(document)
     assert len(commands) > 12
     with ExitStack() as servers:
         for command in commands:
@@ -49,24 +50,31 @@ def test_every_shown_command_works(tmp_path: Path) -> None:
                 continue
             done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
             assert done.returncode == 0, f"{command}: {done.stderr}"
-    assert (tmp_path / "back.jsonl").read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
+    back = tmp_path / "back.jsonl"
+    assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
 
-def test_the_shown_settings_are_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/annotation.md"])
+def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
     from workbench.config import load
 
-    shown = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    shown = re.findall(r"```toml\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
     (tmp_path / "workbench.toml").write_text(shown[0], encoding="utf-8")
-    settings = load(tmp_path / "p.db")
-    assert settings.keymap == tomllib.loads(shown[0])["keymap"]
+    settings, said = load(tmp_path / "p.db"), tomllib.loads(shown[0])
+    assert settings.keymap == said.get("keymap", {})
+    assert {name: getattr(settings.annotation, name) for name in said.get("annotation", {})} == said.get(
+        "annotation", {}
+    )
 
 
-def test_the_picture_is_there() -> None:
-    picture = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
-    assert all((ROOT / path).read_text(encoding="utf-8").startswith("<svg") for path in picture)
+def test_the_pictures_are_there() -> None:
+    pictures = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README)
+    starts = {".svg": b"<svg", ".png": b"\x89PNG"}
+    assert len(pictures) > 4
+    assert all((ROOT / path).read_bytes().startswith(starts[Path(path).suffix]) for path in pictures)
 
 
-@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/annotation.md"])
 def test_documents_speak_of_what_is_there(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     for path in re.findall(r"`((?:workbench|tests|schemas|sample_data|docs)/[\w./-]+)`", text):

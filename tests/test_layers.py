@@ -56,3 +56,7 @@ async def main():
 asyncio.run(main())
 """
     assert loaded(code, str(project.path)) & (HEAVY | {"numpy"}) == set()
+
+
+def test_the_server_of_the_app_is_not_the_app() -> None:
+    assert loaded("import workbench.web.serve.server") & ((HEAVY - {"aiohttp"}) | {"textual", "numpy"}) == set()

@@ -9,16 +9,23 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
+from textual.widget import Widget
 from textual.widgets import Static
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, add_run, press, settle
+from tests.tui.stage import SIZES, add_run, notices, press, settle, until
+from tests.unit.services.labelling.conflicting import put
 from workbench.model.verdict import Outcome
-from workbench.services.labelling import people
+from workbench.services.labelling import guidelines, people
+from workbench.services.labelling.adjudicating import Ruling
 from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.conflict_classes import ConflictClasses
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.adjudicate import AdjudicateScreen
+from workbench.tui.widgets.label_line import SYMBOLS
+from workbench.tui.widgets.note_input import NoteInput
+from workbench.tui.widgets.opinions import OpinionPanel
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
 from workbench.tui.widgets.verdicts_after import VerdictsAfter
@@ -113,6 +120,149 @@ async def test_both_labels_are_shown_without_names(project: Project, size: tuple
         assert not any(name in seen(app) for name in ("amira", "ben", "judge-a"))
 
 
+@pytest.mark.parametrize(("width", "beside"), [(80, False), (99, False), (100, True), (160, True)])
+async def test_labels_stand_side_by_side_where_there_is_room(project: Project, width: int, beside: bool) -> None:
+    async with adjudicating(project, size=(width, 30)) as (app, pilot):
+        one, other = (found.region for found in screen(app).query(".opinion"))
+        assert (one.y == other.y) is beside
+        assert (one.x == other.x) is not beside
+        await pilot.resize_terminal(180 - width, 30)
+        await settle(pilot)
+        one, other = (found.region for found in screen(app).query(".opinion"))
+        assert (one.y == other.y) is (180 - width >= 100)
+
+
+async def test_no_widget_tells_who_said_what(project: Project) -> None:
+    """Not in an id, a class, a name, a tooltip or a title: in nothing that a widget holds."""
+    async with adjudicating(project, size=(120, 40)) as (app, _):
+        made = rows(project, "SELECT uuid FROM label_events UNION SELECT created_at FROM label_events")
+        marks = ["amira", "ben", *(row[0] for row in made)]
+        for widget in screen(app).walk_children(Widget):
+            held = (widget.id, widget.name, *widget.classes, widget.tooltip, widget.border_title)
+            content = widget.content if isinstance(widget, Static) else ""
+            assert not [mark for mark in marks if mark in f"{held} {content}"]
+        assert len({(one.id, one.name, one.classes) for one in screen(app).query(".opinion")}) == 1
+
+
+@pytest.mark.parametrize("size", [*SIZES, (99, 24), (100, 30)])
+@pytest.mark.parametrize("others", [0, 1, 2])
+async def test_what_everybody_says_is_in_sight(project: Project, size: tuple[int, int], others: int) -> None:
+    """However much one person writes."""
+    note = "so and so " * 150
+    for name in ("amira", "ben"):
+        put(project, name, 1, "correct" if name == "amira" else "incorrect", note=note, at="2999", merged=True)
+    for number in range(others):
+        put(project, f"p{number}", 1, "unsuitable", reason="proof", note=note)
+    async with adjudicating(project, size=size) as (app, _):
+        lines = seen(app)
+        assert all(f"{letter}  {sign} " in lines for letter, sign in zip("ABCD", signs(app), strict=False))
+        assert len(signs(app)) == 2 + others
+        assert screen(app).card.size.height >= 9
+
+
+def signs(app: WorkbenchApp) -> list[str]:
+    current = screen(app)._current
+    assert current is not None
+    return [SYMBOLS[one.value] for one in current.conflict.opinions]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, int]) -> None:
+    ben = AnnotationSession(project, "ben")
+    ben.submit(ben.open(1), Answer(verdict="incorrect", note="so and so " * 800 + "THE END"))
+    ben.close()
+    async with adjudicating(project, size=size) as (app, pilot):
+        assert "THE END" not in seen(app)
+        await press(pilot, "l", "end")
+        await until(pilot, lambda: "THE END" in seen(app))
+        assert not screen(app).card.display
+        await press(pilot, "escape")
+        assert screen(app).card.display
+        assert isinstance(app.screen, AdjudicateScreen)
+        await press(pilot, "l", "0")
+        assert not screen(app).query_one(OpinionPanel).in_full
+
+
+@pytest.mark.parametrize("key", ["a", "b"])
+async def test_one_key_takes_a_label_over_whole(project: Project, key: str) -> None:
+    ben = AnnotationSession(project, "ben")
+    ben.submit(ben.open(1), Answer(verdict="unsuitable", reason="proof", tags=("guessed",)))
+    ben.close()
+    async with adjudicating(project) as (app, pilot):
+        assert subject(app) == 1
+        current = screen(app)._current
+        assert current is not None
+        said = next(one for one in current.conflict.opinions if one.letter.lower() == key)
+        await press(pilot, key)
+    stored = "SELECT verdict, exclusion_reason, tags, keys FROM label_events WHERE kind = 'adjudication'"
+    tags = '["guessed"]' if said.tags else None
+    assert rows(project, stored) == [(said.value, said.reason or None, tags, 1)]
+
+
+async def test_a_decision_that_was_opened_again_is_shown(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "1")
+        ben = AnnotationSession(project, "ben")
+        ben.submit(ben.open(1), Answer(verdict="unsuitable", reason="truncated"))
+        ben.close()
+        await press(pilot, "s")
+        assert subject(app) == 1
+        assert "opened again: a label came after the decision ✓ correct" in seen(app)
+        assert "chen" not in opinions(app)
+
+
+async def test_marks_go_with_the_decision(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "m", "1", "m", "3", "m", "3")
+        assert "◆ reasoning wrong" in app.screen.query_one(TitleBar).remark
+        await press(pilot, "1")
+        assert "◆" not in app.screen.query_one(TitleBar).remark
+    assert rows(project, "SELECT tags FROM label_events WHERE kind = 'adjudication'") == [('["reasoning_wrong"]',)]
+
+
+async def test_a_note_is_kept_when_the_screen_is_left(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "c", *"why", "enter", "escape")
+        app.open_screen("adjudicate")
+        await settle(pilot)
+        assert "✎ why" in app.screen.query_one(TitleBar).remark
+        await press(pilot, "1")
+        assert "✎" not in app.screen.query_one(TitleBar).remark
+    assert rows(project, "SELECT note FROM label_events WHERE kind = 'adjudication'") == [("why",)]
+    assert rows(project, "SELECT count(*) FROM drafts") == [(0,)]
+
+
+async def test_a_case_joins_the_guidelines(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "e", *"Ten is 10.", "enter")
+        added = guidelines.current(project)
+        assert "Ten is 10. (item c0)" in added.text
+        assert guidelines.versions(project)[-1].author == "chen"
+        assert [text for text in notices(app) if added.version in text]
+        await press(pilot, "g", "end")
+        await until(pilot, lambda: "Ten is 10." in seen(app))
+
+
+async def test_a_case_is_added_after_the_decision(project: Project) -> None:
+    judge(project)
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "1", "e")
+        assert isinstance(app.screen, NoteInput)
+        await press(pilot, *"So", "enter")
+        assert "So (item c0)" in guidelines.current(project).text
+        assert subject(app) == 2
+
+
+async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> None:
+    classes = ConflictClasses(project, "chen")
+    classes.settle(classes.open("correct/incorrect"), [1, 2], Ruling(verdict="correct"))
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "z")
+        assert [text for text in notices(app) if "settled 2 conflicts at once" in text]
+        assert subject(app) == 3
+        assert len(decisions(project)) == 2
+
+
 async def test_one_key_decides_and_brings_the_next(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         first = subject(app)
@@ -183,13 +333,14 @@ async def test_types_are_settled_in_two_keys(project: Project) -> None:
     ben.submit(ben.open(1), Answer(subtype="B3"))
     ben.close()
     async with adjudicating(project) as (app, pilot):
-        await press(pilot, "1", "1", "1")
+        await press(pilot, "1")
         assert isinstance(app.screen, TypePicker)
         assert "A1" in opinions(app)
         assert "B3 - Interval" in opinions(app)
-        await press(pilot, "escape", "1", "t", "b", "3")
+        await press(pilot, "escape", "1", "0", "x", "m")
+        assert [one[1] for one in decisions(project)] == ["correct"]
+        await press(pilot, "t", "b", "3")
         assert rows(project, "SELECT state, subtype FROM item_states WHERE completion_id = 1") == [("final", "B3")]
-        assert "There is no conflict for chen" in seen(app)
 
 
 async def test_a_label_that_changed_meanwhile_is_shown_first(project: Project) -> None:
@@ -200,7 +351,6 @@ async def test_a_label_that_changed_meanwhile_is_shown_first(project: Project) -
         ben.close()
         await press(pilot, "1")
         assert decisions(project) == []
-        await press(pilot, "s", "s")
         assert subject(app) == first
         assert "⊘ unsuitable" in opinions(app)
 

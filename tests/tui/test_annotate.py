@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual import events
-from textual.pilot import Pilot
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from tests.helpers import make_project
-from tests.tui.stage import SIZES, settle, until
+from tests.tui.labelling import ITEMS, MARK, desk, labels, make, rows
+from tests.tui.stage import SIZES, until
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.store import people as people_store
-from workbench.tui.app import WorkbenchApp
 from workbench.tui.desk import Desk
-from workbench.tui.screens.annotate import AnnotateScreen
 from workbench.tui.widgets.card import WholeText
-from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
-
-MARK = "ZQXMARK"
-ITEMS = 6
-
-
-def make(folder: Path, types: str = "trusted", **fields: Any) -> Project:
-    """Six items of six questions for amira and ben; everything but the texts carries a mark."""
-    rows = [
-        {
-            "question_id": f"q{number}",
-            "completion_id": f"{MARK}-c{number}",
-            "question": f"What is {number} plus {number}? [b]Say it.[/b]",
-            "reference": rf"It is so, and \boxed{{{2 * number}}} is it.",
-            "completion": f"{'Let us see. ' * 80}\n\nFirst \\boxed{{1}}.\n\nThe answer is \\boxed{{{number}}}.",
-            "types": types,
-            "gold": True,
-            "model": f"{MARK}-model",
-            "source": f"{MARK}-source",
-            "domain": f"{MARK}-domain",
-            "subtype": "A1",
-            "dataset": f"{MARK}-data",
-            **fields,
-        }
-        for number in range(ITEMS)
-    ]
-    project = make_project(folder, rows)
-    people.assign(project, ["amira", "ben"], per_item=2)
-    return project
 
 
 @pytest.fixture
@@ -69,73 +37,13 @@ def typed(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
-    return project.database.reader().execute(sql, parameters).fetchall()
-
-
-def labels(project: Project, task: str = "correctness") -> list[Any]:
-    """(subject, value) of all label events in order."""
-    column = "verdict" if task == "correctness" else "subtype"
-    return rows(
-        project, f"SELECT subject, {column} FROM label_events WHERE kind = 'label' AND task = ? ORDER BY id", task
-    )
-
-
-class Desktop:
-    """The app on Annotate, and a hand on its keyboard."""
-
-    def __init__(self, app: WorkbenchApp, pilot: Pilot[None]) -> None:
-        self.app = app
-        self.pilot = pilot
-
-    @property
-    def screen(self) -> AnnotateScreen:
-        found = [screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)]
-        return found[-1]
-
-    @property
-    def completion(self) -> int:
-        current = self.screen._current
-        assert current is not None
-        return current.item.completion
-
-    @property
-    def opened(self) -> str:
-        """Which text is open in full."""
-        return self.screen.card.opened
-
-    async def settle(self) -> None:
-        """Wait until nothing is being stored, fetched or drawn."""
-        await settle(self.pilot)
-
-    async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
-            await self.settle()
-
-    def text(self) -> str:
-        """All that is on the terminal, popups included."""
-        return "\n".join(
-            "".join(segment.text for segment in line) for line in self.app.screen._compositor.render_strips()
-        )
-
-    def line(self) -> str:
-        return str(self.screen.query_one("#annotate-own", Static).content)
-
-    def title(self) -> str:
-        return self.screen.query_one(TitleBar).remark
-
-
-@asynccontextmanager
-async def desk(
-    project: Project, person: str | None = "amira", size: tuple[int, int] = (80, 24), *arguments: object
-) -> AsyncIterator[Desktop]:
-    app = WorkbenchApp(project, person)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        app.open_screen("annotate", *arguments)
-        opened = Desktop(app, pilot)
-        await opened.settle()
-        yield opened
+def pause(project: Project, name: str, *, on: bool = True) -> None:
+    person = people_store.find(project.database, name).id
+    with project.database.write() as connection:
+        if on:
+            people_store.pause(connection, person, "too fast")
+        else:
+            people_store.resume(connection, person)
 
 
 async def test_one_key_labels_and_brings_the_next_item(project: Project) -> None:
@@ -498,7 +406,7 @@ async def test_texts_without_a_final_answer_say_so(tmp_path: Path) -> None:
     long = "\n".join(f"Line {number} of a long tale that goes on and on without an end" for number in range(40))
     project = make(tmp_path, reference=long + "\n" + "x" * 300, completion=long + "\n" + "y" * 300)
     async with desk(project, "amira", (120, 40)) as it:
-        assert it.text().count("no final answer found") == 2
+        assert it.text().count("no final answer") == 2
         assert "Line 39" in it.text()
         await it.press("1")
     project.close()
@@ -545,3 +453,42 @@ async def test_nothing_of_others_is_on_the_screen(typed: Project, size: tuple[in
                 await it.press("escape")
         assert MARK not in "\n".join(seen)
         assert "Let us see" in "\n".join(seen)
+
+
+async def test_who_is_paused_reads_why_and_goes_on_by_themselves_afterwards(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1")
+        pause(project, "amira")
+        await it.press("1")
+        assert "The coordinator would like to speak with you" in it.text()
+        assert "too fast" not in it.text()
+        assert len(labels(project)) == 1
+        await it.press("z", "1", "s")
+        assert len(labels(project)) == 1
+        pause(project, "amira", on=False)
+        it.screen._look_again()
+        await it.settle()
+        await it.press("0")
+        assert len(labels(project)) == 2
+
+
+async def test_undo_while_paused_says_so_and_takes_nothing_back(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1")
+        pause(project, "amira")
+        await it.press("z")
+        assert "The coordinator would like to speak with you" in it.text()
+        assert it.screen.has_class("empty")
+    assert rows(project, "SELECT DISTINCT kind FROM label_events") == [("label",)]
+
+
+async def test_who_comes_while_paused_reads_why(project: Project) -> None:
+    session = AnnotationSession(project, "amira")
+    assert session.next() is not None  # under lease still
+    session.close()
+    pause(project, "amira")
+    async with desk(project) as it:
+        assert "The coordinator would like to speak with you" in it.text()
+        assert "Nothing is left" not in it.text()
+        await it.press("1", "u", "m", "t")
+        assert labels(project) == []

@@ -83,7 +83,7 @@ async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> N
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, _):
         opening = {c.title for c in app.get_system_commands(app.screen) if c.title.startswith("Open ")}
-        assert opening == {"Open Home", "Open Annotate", "Open Adjudicate", "Open History"}
+        assert opening == {"Open Home", "Open Annotate", "Open Adjudicate", "Open Conflicts by kind", "Open History"}
 
 
 @pytest.mark.parametrize("name", ANNOTATOR_SCREENS)

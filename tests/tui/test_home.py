@@ -93,7 +93,7 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
         assert "secret-judge" not in shown
         assert "unlabelled" not in shown
         menu = app.screen.query_one(OptionList)
-        assert [option.id for option in menu.options] == ["annotate", "adjudicate", "history"]
+        assert [option.id for option in menu.options] == ["annotate", "adjudicate", "conflicts", "history"]
 
 
 @pytest.mark.parametrize("name", [name for name in SCREENS if name != "home"])
@@ -107,10 +107,10 @@ async def test_one_key_opens_each_screen(tmp_path: Path, name: str) -> None:
 
 async def test_the_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "down", "down", "enter")
+        await press(pilot, "down", "down", "down", "enter")
         assert type(app.screen).__name__ == "BrowseScreen"
         await press(pilot, "escape")
-        await pilot.click("#home-menu", offset=(5, 4))
+        await pilot.click("#home-menu", offset=(5, 5))
         await settle(pilot)
         assert type(app.screen).__name__ == "AccuracyScreen"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.tui.labelling import ITEMS, labels, make
 from tests.tui.stage import opened, press, text_of
-from tests.tui.test_annotate import ITEMS, labels, make
 from tests.unit.services.scored_runs import add_complete_run, types
 from workbench.model.suggestion import ANSWER_TYPE
 from workbench.services.project import Project

@@ -52,7 +52,7 @@ def clustered_wilson(correct: BoolArray, cluster: IntArray) -> tuple[float, floa
     return wilson(int(correct.sum()) / deff, len(correct) / deff)
 
 
-def clustering(correct: BoolArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
+def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
     """Design effects of many groups at once; a cluster never reaches beyond its group.
 
     With n items in G clusters of size m_g with k_g right, and p = k / n:
@@ -62,7 +62,7 @@ def clustering(correct: BoolArray, cluster: IntArray, group: IntArray, groups: i
     Rao and Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992.
 
     Args:
-        correct: True where an item is right.
+        correct: True where an item is right, or by what share it is.
         cluster: Each item's cluster, any integers.
         group: Each item's group, from 0 to ``groups - 1``.
         groups: The number of groups.

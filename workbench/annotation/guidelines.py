@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+
 VERSION = "1"
-"""Goes up with every change of the text that may change a label."""
+"""The built-in text's version; a project's own texts count on from it."""
 
 _SOURCE = r"""# Correctness: one verdict for each completion
 
@@ -40,3 +44,40 @@ Where two fit, take the narrower one. A type, once given, counts for every compl
 
 TEXT = _SOURCE.replace("\n  ", " ")
 """The text as Markdown, a paragraph or list item a line."""
+
+MAX_CHARACTERS = 100_000
+"""A longer text is no guideline that anybody reads."""
+
+CASES = "# Cases decided so far"
+"""Heading under which notes from conflicts are gathered."""
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
+def number_of(version: str) -> int:
+    """The number a version's name begins with; 0 for a name without."""
+    found = _NUMBER.match(version)
+    return int(found[0]) if found else 0
+
+
+def next_version(held: Iterable[str], text: str) -> str:
+    """The name of a new version after those that are there: the next number, and six digits of the text's hash.
+
+    With the hash, two databases that each go on from the same version never give one name to two texts.
+    """
+    number = 1 + max(map(number_of, held), default=0)
+    return f"{number}-{blake2b(text.encode()).hexdigest()[:6]}"
+
+
+def with_case(text: str, case: str) -> str:
+    """The text with one more decided case at the end of its section, which is begun where there is none."""
+    line = f"- {case}"
+    lines = text.rstrip().splitlines()
+    if CASES not in lines:
+        return "\n".join([*lines, "", CASES, "", line, ""])
+    begin = lines.index(CASES) + 1
+    end = next((n for n in range(begin, len(lines)) if lines[n].startswith("# ")), len(lines))
+    while not lines[end - 1].strip():
+        end -= 1
+    between = [""] if end == begin else []
+    return "\n".join([*lines[:end], *between, line, *lines[end:], ""])

@@ -22,26 +22,55 @@ def current_round(events: Iterable[LabelEvent]) -> int:
 def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Labels, adjudications and exclusions that count, oldest first: one a person and kind.
 
-    They are of the round under way and superseded by nothing of the same person. Two heads of one person (after a
-    merge) resolve to the greater (created_at, uuid).
+    They are of the round under way and superseded by nothing. Two heads of one person (after a merge) resolve to the
+    greater (created_at, uuid).
+    """
+    heads = {(event.annotator, event.kind): event for event in _standing(events)}
+    return sorted(heads.values(), key=_age)
+
+
+def _standing(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Every event of the round that nothing supersedes, oldest first.
+
+    Nobody supersedes what somebody else said, but an exclusion is the coordinator's word, whoever that is: any
+    coordinator may lift or restate it.
     """
     superseded = {(event.annotator, event.supersedes) for event in events}
+    lifted = {event.supersedes for event in events if event.kind in ("retraction", "exclusion")}
     now = current_round(events)
-    heads: dict[tuple[int, str], LabelEvent] = {}
-    for event in events:
-        if event.kind not in ("label", "adjudication", "exclusion") or event.round != now:
-            continue
-        if (event.annotator, event.uuid) in superseded:
-            continue
-        key = (event.annotator, event.kind)
-        held = heads.get(key)
-        if held is None or _age(event) > _age(held):
-            heads[key] = event
-    return sorted(heads.values(), key=_age)
+    standing = [
+        event
+        for event in events
+        if event.kind in ("label", "adjudication", "exclusion")
+        and event.round == now
+        and (event.annotator, event.uuid) not in superseded
+        and not (event.kind == "exclusion" and event.uuid in lifted)
+    ]
+    return sorted(standing, key=_age)
 
 
 def _age(event: LabelEvent) -> tuple[str, str]:
     return event.created_at, event.uuid
+
+
+def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
+    """Where one person has several events in force of one kind, as after a merge: those, the one that counts last."""
+    heads: dict[tuple[int, str], list[LabelEvent]] = {}
+    for event in _standing(events):
+        heads.setdefault((event.annotator, event.kind), []).append(event)
+    return [rivals for rivals in heads.values() if len(rivals) > 1]
+
+
+def current_beside(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """Answers to repeats and checks that stand, oldest first: one a person and kind, whatever the round."""
+    superseded = {(event.annotator, event.supersedes) for event in events}
+    standing = [
+        event
+        for event in events
+        if event.kind in ("repeat", "check") and (event.annotator, event.uuid) not in superseded
+    ]
+    heads = {(event.annotator, event.kind): event for event in sorted(standing, key=_age)}
+    return sorted(heads.values(), key=_age)
 
 
 def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
@@ -49,17 +78,33 @@ def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     return [event for event in current_events(events) if event.kind == "label"]
 
 
+def current_exclusions(events: Sequence[LabelEvent]) -> list[LabelEvent]:
+    """The coordinator's exclusions in force, oldest first; lifting takes back every one of them."""
+    return [event for event in _standing(events) if event.kind == "exclusion"]
+
+
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
     """The adjudication in force: it has seen every current label, and its maker has none; else the item is open."""
     current = current_events(events)
     labels = [event for event in current if event.kind == "label"]
-    seen, makers = {label.uuid for label in labels}, {label.annotator for label in labels}
+    makers = {label.annotator for label in labels}
     rulings = [
         event
         for event in current
-        if event.kind == "adjudication" and seen <= set(event.seen) and event.annotator not in makers
+        if event.kind == "adjudication" and event.annotator not in makers and has_seen(event, labels)
     ]
     return rulings[-1] if rulings else None
+
+
+def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
+    """Whether a ruling settles these labels.
+
+    One that names none came from a file before them, whose order is no matter: it settles those that are not later
+    than it.
+    """
+    if ruling.seen:
+        return {label.uuid for label in labels} <= set(ruling.seen)
+    return all(label.created_at <= ruling.created_at for label in labels)
 
 
 def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskState:
@@ -70,7 +115,7 @@ def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskSt
         need: How many people must label it.
     """
     now = current_round(events)
-    exclusions = [event for event in current_events(events) if event.kind == "exclusion"]
+    exclusions = current_exclusions(events)
     if exclusions:
         return _settled(exclusions[-1], "coordinator")
     ruling = current_adjudication(events)

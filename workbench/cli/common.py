@@ -30,6 +30,7 @@ where_option = click.option(
     "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
 )
 
+by_option = click.option("--by", default="coordinator", show_default=True, metavar="NAME", help="Who decides it.")
 option_option = click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the verifier."
 )
@@ -62,6 +63,17 @@ _CONTROLS = re.compile("[\x7f-\x9f]")
 def selection_of(where: tuple[str, ...], limit: int | None = None) -> Selection:
     """The selection that ``--where`` and ``--limit`` spell."""
     return Selection(tuple(parse_condition(text) for text in where), limit)
+
+
+def required_selection(where: tuple[str, ...], limit: int | None = None) -> Selection:
+    """The selection of a command that changes items: never all of them because nothing was said.
+
+    Raises:
+        click.UsageError: There is no condition.
+    """
+    if not where:
+        raise click.UsageError("Say which items: --where FIELD=VALUE")
+    return selection_of(where, limit)
 
 
 def options_of(texts: tuple[str, ...]) -> dict[str, str]:

@@ -26,6 +26,11 @@ from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, e
     help="Whose labels; imported gives back the file's own labels and types.",
 )
 @click.option("--names", is_flag=True, help="Write annotators' names instead of pseudonyms.")
+@click.option(
+    "--sighted",
+    is_flag=True,
+    help="For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
+)
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @json_option
 def command(
@@ -37,6 +42,7 @@ def command(
     where: tuple[str, ...],
     gold: GoldChoice,
     names: bool,
+    sighted: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -44,7 +50,8 @@ def command(
 
     verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
     are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
-    parquet and jsonl hold everything. CSV cells are data: a
+    parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
+    them; import and labels import read them back. CSV cells are data: a
     spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
     with project_at(database) as project:
@@ -57,6 +64,7 @@ def command(
             selection=selection_of(where),
             gold=gold,
             names=names,
+            sighted=sighted,
             force=force,
         )
     if report.without_gold:

@@ -42,7 +42,7 @@ REFUSED_SOME = 3
     "maps",
     multiple=True,
     metavar="FIELD=COLUMN",
-    help="Take our FIELD from their COLUMN, such as question=prompt (repeatable).",
+    help="Take our FIELD from their COLUMN, such as question=prompt; FIELD= leaves it out (repeatable).",
 )
 @click.option(
     "--max-line",
@@ -66,9 +66,10 @@ def command(
 ) -> None:
     """Read question / reference / completion tuples from files.
 
-    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, and gzip of these.
+    Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, Label Studio's JSON and
+    Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
     Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
-    code is 3 then.
+    code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.
     """
     plans = plan_import(files, format=format_, columns=parse_map(maps), max_line=max_line)  # type: ignore[arg-type]
     with _progress(plans) as progress:

@@ -1,7 +1,8 @@
-"""``workbench open DB [--as NAME]``."""
+"""``workbench open DB [--as NAME] [--at SCREEN]``."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -13,7 +14,8 @@ from workbench.errors import UsageError
 @click.command()
 @click.argument("database", metavar="[DB]", required=False, default=None, type=click.Path(dir_okay=False))
 @click.option("--as", "annotator", metavar="NAME", default=None, help="Open it as this annotator, blind.")
-def command(database: str | None = None, annotator: str | None = None) -> None:
+@click.option("--at", "screen", metavar="SCREEN", default="home", help="Begin on this screen, such as annotate.")
+def command(database: str | None = None, annotator: str | None = None, screen: str = "home") -> None:
     """Open the app on a database.
 
     With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
@@ -24,7 +26,8 @@ def command(database: str | None = None, annotator: str | None = None) -> None:
         raise UsageError(
             "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
         )
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
+    if "TEXTUAL_DRIVER" not in os.environ and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
     from workbench.services.settings import settings_of
 
@@ -36,4 +39,4 @@ def command(database: str | None = None, annotator: str | None = None) -> None:
         settings = settings_of(project)
         from workbench.tui.app import run
 
-        run(project, annotator, settings)
+        run(project, annotator, settings, screen)

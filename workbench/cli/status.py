@@ -22,6 +22,8 @@ def command(database: str, as_json: bool) -> None:
     show(f"{counts.items} items, {counts.questions} questions, {counts.runs} runs")
     for state, number in counts.states.items():
         show(f"  {state:<11}{number:>9}")
+    if counts.checks:
+        show(f"  {counts.checks} of them are checks, which are part of no benchmark")
     for person in counts.people:
         show(f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle")
     if counts.quarantined:

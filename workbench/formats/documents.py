@@ -26,6 +26,9 @@ MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'
 TABLES: tuple[FileFormat, ...] = ("csv", "tsv")
 """Formats with a header row."""
 
+LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
+"""Formats that are one JSON list."""
+
 _BATCH = 256
 _LONGEST_JSON = 512 << 20
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
@@ -59,7 +62,7 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
     """
     if kind == "parquet":
         return _parquet(path)
-    if kind == "json":
+    if kind in LISTS:
         return _json(stream, path)
     if kind in TABLES:
         return _table(stream, kind, path, max_line)

@@ -27,6 +27,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Our field -> columns recognised for it, the first one present wins."""
 
+KNOWN = frozenset(name for names in FIELDS.values() for name in names)
+"""Every column that is recognised."""
+
 REQUIRED = ("question", "reference", "completion")
 
 RELEASED: dict[str, str] = {
@@ -50,7 +53,7 @@ _ENOUGH = 6
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
-    """Read ``--map FIELD=COLUMN`` options.
+    """Read ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is left out of what is read.
 
     Raises:
         UsageError: One is no pair, or its field is unknown (the message lists ours).
@@ -59,11 +62,11 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         name, equals, column = text.partition("=")
         field = _ALSO_CALLED.get(name.strip(), name.strip())
-        if not equals or not column:
+        if not equals:
             raise UsageError(f"--map {text!r} is no pair.", "Write --map FIELD=COLUMN: our field, their column.")
         if field not in FIELDS:
             raise UsageError(f"--map names an unknown field {name!r}.", f"Our fields: {', '.join(FIELDS)}.")
-        if column in columns.values():
+        if column and column in columns.values():
             raise UsageError(f"--map takes the column {column!r} twice.", "Give each field a column of its own.")
         columns[field] = column
     return columns
@@ -79,7 +82,7 @@ def resolve_columns(found: Sequence[str], explicit: Mapping[str, str], *, releas
 
     Args:
         found: The file's columns.
-        explicit: What ``--map`` says; it wins over names we recognise.
+        explicit: What ``--map`` says; it wins over names we recognise. A field with no column is not read.
         released: The file has the released schema: its keys stand even where rows lack them.
         place: The file's name, for messages.
 
@@ -88,7 +91,7 @@ def resolve_columns(found: Sequence[str], explicit: Mapping[str, str], *, releas
         FormatError: A required field has no column.
     """
     for field, column in explicit.items():
-        if column not in found:
+        if column and column not in found:
             raise UsageError(f"{place}: --map {field}={column}: there is no column {column!r}.", _columns_there(found))
     taken = set(explicit.values())
     columns = dict(explicit)
@@ -102,8 +105,9 @@ def resolve_columns(found: Sequence[str], explicit: Mapping[str, str], *, releas
             match = RELEASED[field]
         if match is not None:
             columns[field] = match
+    columns = {field: columns[field] for field in FIELDS if columns.get(field)}
     _require(columns, found, place)
-    return {field: columns[field] for field in FIELDS if field in columns}
+    return columns
 
 
 def _require(columns: Mapping[str, str], found: Sequence[str], place: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,65 +10,77 @@ from pathlib import Path
 import msgspec
 from msgspec import UNSET
 
-from workbench.formats.documents import documents
-from workbench.formats.explain import explain_document, refusal
-from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.formats.source import open_stream
+from workbench.formats import peer_labels, peers
+from workbench.formats.records import read_records
 from workbench.model.item import Refusal
-from workbench.model.label import EXCLUSION_REASONS, LabelLine
+from workbench.model.label import EXCLUSION_REASONS, TAGS, LabelLine
 from workbench.model.taxonomy import parse_type
 
 _DECODER = msgspec.json.Decoder(LabelLine)
-_SAYING = (UNSET, "label", "adjudication")
+_SAYING = (UNSET, "label", "adjudication", "repeat", "check", "exclusion")
 """Kinds that give an answer."""
+
+_SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
+"""Times that are kept as they are spelled."""
 
 
 def read(path: Path) -> Iterator[tuple[int, LabelLine | Refusal]]:
     """Line numbers (from 1) with a label each, or why the line can't be taken.
 
+    Of another tool's file, the number is the element's, which may hold several people's labels.
+
     Raises:
         FormatError: The file can't be opened.
     """
-    with open_stream(path) as (stream, _):
-        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
-            yield row.line, row if isinstance(row, Refusal) else _line(row.line, row.raw)
-
-
-def _line(number: int, raw: bytes) -> LabelLine | Refusal:
-    try:
-        line = _DECODER.decode(raw)
-    except msgspec.ValidationError as error:
-        field = _field(str(error))
-        return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=field)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return refusal(number, raw, explain_document(raw))
-    return _checked(number, raw, line)
+    tool = peers.tool_of(path)
+    lines = read_records(path, _DECODER)
+    for number, raw, line in lines if tool is None else peer_labels.read(path, tool):
+        yield number, line if isinstance(line, Refusal) else _checked(number, raw, line)
 
 
 def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
-    def refused(field: str, message: str) -> Refusal:
+    for field, message in (*_answer_faults(line), *_other_faults(line)):
         return Refusal(line=number, code="wrong_type", message=message, raw=raw, field=field)
+    if line.answer_subtype is not None:
+        line.answer_subtype = _subtype(line.answer_subtype)
+    if line.created_at is not None:
+        line.created_at = _utc(line.created_at)
+    return line
 
+
+def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong with the answer in them."""
     if line.kind in _SAYING and _said(line) is None:
         field = "answer_subtype" if line.task == "type" else "verdict"
-        return refused(field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype")
+        yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
+    if line.kind == "exclusion" and line.verdict != "unsuitable":
+        yield "verdict", "an exclusion says that an item is unsuitable"
     if line.verdict == "unsuitable" and line.reason not in EXCLUSION_REASONS:
-        return refused("reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}")
+        yield "reason", f"an unsuitable item needs a reason: {', '.join(EXCLUSION_REASONS)}"
     if line.verdict != "unsuitable" and line.reason is not None:
-        return refused("reason", "only an unsuitable item has a reason")
+        yield "reason", "only an unsuitable item has a reason"
+    if line.answer_subtype is not None and _subtype(line.answer_subtype) is None:
+        yield "answer_subtype", f"{line.answer_subtype!r} is no subtype code such as A1 or D2"
+
+
+def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong with what stands beside the answer."""
+    if line.kind == "reopen" and not line.note:
+        yield "note", "a reopening needs a note: why"
+    if line.kind == "reopen" and (line.round is UNSET or line.round == 1):
+        yield "round", "a reopening begins round 2 or a later one"
     if line.revision < 1:
-        return refused("revision", "revisions count from 1")
-    if line.answer_subtype is not None:
-        parsed = parse_type(line.answer_subtype)
-        if parsed is None or not parsed.is_subtype:
-            return refused("answer_subtype", f"{line.answer_subtype!r} is no subtype code such as A1 or D2")
-        line.answer_subtype = parsed.code
-    if line.created_at is not None:
-        given = line.created_at
-        line.created_at = _utc(given)
-        if line.created_at is None:
-            return refused("created_at", f"{given[:100]!r} is no time after ISO 8601, such as 2025-01-31T12:00:00Z")
-    return line
+        yield "revision", "revisions count from 1"
+    if line.created_at is not None and _utc(line.created_at) is None:
+        yield "created_at", f"{line.created_at[:100]!r} is no time after ISO 8601, such as 2025-01-31T12:00:00Z"
+    unknown = [] if line.tags is UNSET else [tag for tag in line.tags if tag not in TAGS]
+    if unknown:
+        yield "tags", f"there is no tag {unknown[0][:100]!r}; tags: {', '.join(TAGS)}"
+
+
+def _subtype(text: str) -> str | None:
+    parsed = parse_type(text)
+    return parsed.code if parsed is not None and parsed.is_subtype else None
 
 
 def _said(line: LabelLine) -> str | None:
@@ -85,15 +98,6 @@ def _utc(text: str) -> str | None:
             time = time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    if text.endswith("Z"):
+    if _SORTS.fullmatch(text):
         return text
     return time.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-
-
-def _field(message: str) -> str | None:
-    """The field a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
-    _, found, rest = message.rpartition("`$.")
-    if found:
-        return rest.rstrip("`")
-    _, found, rest = message.partition("missing required field `")
-    return rest.split("`", 1)[0] if found else None

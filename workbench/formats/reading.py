@@ -10,7 +10,8 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from workbench.formats.documents import TABLES, Document, documents, header_of, keys_of
+from workbench.formats import peers
+from workbench.formats.documents import TABLES, Document, Row, documents, header_of, keys_of
 from workbench.formats.fields import is_released, resolve_columns
 from workbench.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.formats.rows import RowBuilder
@@ -57,9 +58,9 @@ def plan_file(
         FormatError: It can't be read, or a required field has no column.
         UsageError: ``columns`` names a column that is not there.
     """
-    kind = detect_format(path) if format == "auto" else format
+    kind = _detected(path) if format == "auto" else format
     with open_stream(path) as (stream, _):
-        keys, sample = keys_of(documents(stream, kind, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+        keys, sample = keys_of(_rows(stream, kind, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
     if kind in TABLES:
         with open_stream(path) as (stream, _):
             keys = header_of(stream, kind, path, max_line)
@@ -78,6 +79,16 @@ def plan_file(
         swapped_types=swapped,
         max_line=max_line,
     )
+
+
+def _detected(path: Path) -> FileFormat:
+    kind = detect_format(path)
+    return (peers.tool_of(path) or kind) if kind == "json" else kind
+
+
+def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
+    rows = documents(stream, kind, path, max_line)
+    return peers.items(rows, kind) if kind in peers.TOOLS else rows
 
 
 @contextmanager
@@ -102,7 +113,7 @@ def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
         blank_is_none=plan.format in ("csv", "tsv"),
     )
     build = builder.build
-    for row in documents(stream, plan.format, plan.path, plan.max_line):
+    for row in _rows(stream, plan.format, plan.path, plan.max_line):
         if isinstance(row, Refusal):
             yield row
             continue

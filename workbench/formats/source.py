@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,8 @@ from typing import IO, Literal
 from workbench.errors import FormatError
 from workbench.formats.lines import BLOCK, Stream
 
-FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet"]
-FORMATS: tuple[FileFormat, ...] = ("verifybench", "jsonl", "json", "csv", "tsv", "parquet")
+FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla"]
+FORMATS: tuple[FileFormat, ...] = ("verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla")
 
 Progress = Callable[[int], None]
 """Called with the number of bytes read since the last call."""
@@ -25,7 +26,7 @@ _COMPRESSED_BLOCK = 64 * 1024
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_HEAD = 256 * 1024
+_HEAD = 1 << 20
 _SUFFIXES: dict[str, FileFormat] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -39,7 +40,8 @@ _SUFFIXES: dict[str, FileFormat] = {
 def detect_format(path: Path) -> FileFormat:
     """The format of a file by its content and, where that leaves a choice, by its name.
 
-    Released VerifyBench files come out as ``jsonl`` here; their keys tell them apart.
+    Released VerifyBench files come out as ``jsonl`` here, and those of other tools as ``json``; their keys tell them
+    apart.
 
     Raises:
         FormatError: The file can't be read.
@@ -59,6 +61,20 @@ def detect_format(path: Path) -> FileFormat:
         return "jsonl" if whole_line and not first_line.startswith((b'{"rows"', b'{"data"')) else "json"
     first = text.partition(b"\n")[0]
     return "tsv" if b"\t" in first and b"," not in first else "csv"
+
+
+def first_element(path: Path) -> object:
+    """The first element of a JSON list; None where there is none, or it is very long.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    text = _head(path).decode("utf-8", "replace").lstrip()
+    try:
+        start = len(text) - len(text[1:].lstrip())
+        return json.JSONDecoder().raw_decode(text, start)[0] if text.startswith("[") else None
+    except (ValueError, RecursionError):
+        return None
 
 
 @contextmanager

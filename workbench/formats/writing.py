@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -142,9 +142,13 @@ def item_cells(item: StoredItem) -> tuple[object, ...]:
     )
 
 
-def item_line(item: StoredItem) -> bytes:
-    """One JSON line with everything we know of an item; ``extra`` is an object."""
-    row = dict(zip(ITEM_COLUMNS, item_cells(item), strict=True))
+def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
+    """One JSON line with everything we know of an item; ``extra`` is an object.
+
+    Args:
+        said: What people say of it: more keys of the line.
+    """
+    row = dict(zip(ITEM_COLUMNS, item_cells(item), strict=True)) | dict(said)
     if item.extra is not None:
         row["extra"] = msgspec.Raw(item.extra.encode())
     return msgspec.json.encode(row) + b"\n"

@@ -67,7 +67,7 @@ class ItemVerdict(Struct, frozen=True, kw_only=True):
 
 
 class ItemLabel(Struct, frozen=True, kw_only=True):
-    """A label, adjudication or flag in force on an item, with its maker's name."""
+    """A label, adjudication, exclusion or flag in force on an item, or what began its round; with its maker's name."""
 
     annotator: str
     kind: str

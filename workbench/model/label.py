@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 Task = Literal["correctness", "type"]
 """``correctness``: a verdict on a completion; ``type``: an answer subtype for a question."""
@@ -129,6 +129,9 @@ class ItemState(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
 class LabelLine(Struct, kw_only=True, omit_defaults=True):
     """One line of a label file (JSON Lines), as ``workbench labels DB import`` and ``export`` use it.
 
@@ -138,12 +141,13 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
         dataset: The same across data sets.
         answer_subtype: Subtype code; it counts for the whole question.
         reason: Why the item is unsuitable.
-        role: ``adjudicator`` for the third person's decision.
+        role: ``adjudicator`` for the third person's decision; ``coordinator`` for whatever a coordinator did.
         revision: 1 for a first label, 2 for its first correction, and so on.
         uuid: Missing: uuid5 of (dataset, completion, annotator, role, revision).
-        kind: In a history export, what the event was (``retraction``, ``flag`` …).
+        kind: In a history export, what the event was (``retraction``, ``flag`` …); such a line is the whole event.
         round: Missing: the round under way.
         seen: In a history export, the labels an adjudication settled; without it, those there when it is imported.
+        content_hash: As hexadecimal digits. This and what follows stands in a history export only.
     """
 
     completion_id: str
@@ -154,7 +158,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     note: str | None = None
     dataset: str | None = None
     question_id: str | None = None
-    role: Literal["annotator", "adjudicator"] = "annotator"
+    role: Literal["annotator", "adjudicator", "coordinator"] = "annotator"
     created_at: str | None = None
     uuid: str | None = None
     revision: int = 1
@@ -162,10 +166,17 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
     kind: EventKind | UnsetType = UNSET
     task: Task | UnsetType = UNSET
     supersedes: str | UnsetType = UNSET
-    focused_ms: int | UnsetType = UNSET
+    focused_ms: Count | UnsetType = UNSET
     unblinded: bool | UnsetType = UNSET
     flagged: bool | UnsetType = UNSET
     seen: tuple[str, ...] | UnsetType = UNSET
-    round: int | UnsetType = UNSET
+    round: Annotated[int, Meta(ge=1, le=1_000_000)] | UnsetType = UNSET
     tags: tuple[str, ...] | UnsetType = UNSET
-    partial: float | UnsetType = UNSET
+    partial: Annotated[float, Meta(ge=0, le=1)] | UnsetType = UNSET
+    guideline: str | UnsetType = UNSET
+    schema: Count | UnsetType = UNSET
+    content_hash: Annotated[str, Meta(pattern="^([0-9a-f]{2})+$")] | UnsetType = UNSET
+    open_ms: Count | UnsetType = UNSET
+    wait_ms: Count | UnsetType = UNSET
+    keys: Count | UnsetType = UNSET
+    view: str | UnsetType = UNSET

@@ -10,9 +10,12 @@ from typing import Any
 
 import msgspec
 
+from workbench.model.agreement import AgreementReport
 from workbench.model.calls import RunCosts, Transcript
+from workbench.model.check import CheckInfo, CheckLine, CheckScore
 from workbench.model.files import VerifyBenchRow
 from workbench.model.label import LabelLine
+from workbench.model.plan import Plan
 from workbench.model.probe import AcceptedProbe, ProbeReport
 from workbench.model.report import AccuracyReport, CompareReport, CorrelationReport
 from workbench.model.reward import PairReport, ThresholdReport
@@ -24,11 +27,16 @@ from workbench.model.suggestion import TypeReport, TypeSuggestion
 DOCUMENTS: dict[str, tuple[type, str]] = {
     "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),
     "label-line": (LabelLine, "One line of a label file."),
+    "check-line": (CheckLine, "One line of a file for `workbench checks DB import`."),
+    "check": (CheckInfo, "One element of `workbench checks DB list --json`."),
+    "check-score": (CheckScore, "One element of `workbench checks DB report --json`."),
     "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
     "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
     "compare": (CompareReport, "`workbench compare --json`."),
+    "agreement": (AgreementReport, "`workbench agreement --json`."),
     "correlate": (CorrelationReport, "`workbench correlate --json`."),
     "threshold": (ThresholdReport, "`workbench threshold --json`."),
+    "plan": (Plan, "`workbench plan --json`."),
     "pairs": (PairReport, "`workbench pairs --json`."),
     "sweep": (SweepReport, "`workbench sweep --json`."),
     "duel": (DuelReport, "`workbench duel --json`."),

@@ -29,6 +29,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     Attributes:
         states: Items by public state.
+        checks: How many of the items are checks: their answer is known, and they are part of no benchmark.
         runs: How many runs there are.
         running: How many of them are queued or running.
         quarantined: Rows that could not be imported.
@@ -37,6 +38,7 @@ class Status(Struct, frozen=True, kw_only=True):
     items: int
     questions: int
     states: dict[str, int]
+    checks: int
     runs: int
     running: int
     quarantined: int

@@ -18,6 +18,7 @@ StyleName = Literal[
     "italic",
     "dim",
     "answer",
+    "guess",
     "success",
     "think",
     "quote",

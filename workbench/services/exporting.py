@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
+import msgspec
 from msgspec import Struct
 
 from workbench.annotation.states import current_events
@@ -23,15 +24,17 @@ from workbench.formats.writing import (
 from workbench.model.item import StoredItem
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice
+from workbench.services.interchange import write_for
+from workbench.services.labelling.own_labels import ROLES, LabelIndex
 from workbench.services.project import Project
 from workbench.store import events
 from workbench.store import exporting as store
 from workbench.store.selection import check_names
 
-ExportFormat = Literal["verifybench", "verifybench-fixed", "csv", "parquet", "jsonl"]
+ExportFormat = Literal["verifybench", "verifybench-fixed", "csv", "parquet", "jsonl", "label-studio", "argilla"]
 Table = Literal["items", "labels", "verdicts"]
 
-FORMATS: tuple[ExportFormat, ...] = ("verifybench", "verifybench-fixed", "csv", "parquet", "jsonl")
+FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 TABLES: tuple[Table, ...] = ("items", "labels", "verdicts")
 
 _LABEL_COLUMNS: dict[str, Kind] = dict.fromkeys(
@@ -83,6 +86,7 @@ def export(
     selection: Selection | None = None,
     gold: GoldChoice = "final",
     names: bool = False,
+    sighted: bool = False,
     force: bool = False,
 ) -> ExportReport:
     """Write the chosen rows to a file, which appears whole or not at all.
@@ -93,6 +97,7 @@ def export(
         selection: Only these items.
         gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
         names: Annotators' names; stable pseudonyms otherwise.
+        sighted: In a file for another annotation tool, also what annotators must not see: gold, model, source, types.
         force: Replace an existing file.
 
     Raises:
@@ -104,8 +109,10 @@ def export(
         raise UsageError(f"{table} can't be written as {format}.", "Use --format csv or --format parquet.")
     project.database.require_other(path)
     chosen = check_names(project.database.reader(), _with_dataset(project, selection or Selection(), dataset))
+    if format in ("label-studio", "argilla"):
+        return ExportReport(written=write_for(project, path, format, chosen, names=names, sighted=sighted, force=force))
     if table == "items":
-        return _export_items(project, path, format, chosen, gold, force)
+        return _export_items(project, path, format, chosen, gold, names, force)
     columns = _LABEL_COLUMNS if table == "labels" else _VERDICT_COLUMNS
     rows = _labels(project, chosen, names) if table == "labels" else _verdicts(project, chosen)
     return ExportReport(written=_write_table(path, format, columns, rows, force))
@@ -121,7 +128,13 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 
 
 def _export_items(
-    project: Project, path: Path, format: ExportFormat, selection: Selection, gold: GoldChoice, force: bool
+    project: Project,
+    path: Path,
+    format: ExportFormat,
+    selection: Selection,
+    gold: GoldChoice,
+    names: bool,
+    force: bool,
 ) -> ExportReport:
     without_gold = 0
 
@@ -134,11 +147,12 @@ def _export_items(
     if format in ("csv", "parquet"):
         written = _write_table(path, format, ITEM_COLUMNS, map(item_cells, items()), force)
         return ExportReport(written=written, without_gold=without_gold)
-    written = 0
+    written, labels = 0, LabelIndex(project, selection, names=names) if format == "jsonl" else None
     with new_file(path, force=force) as file:
         for item in items():
-            if format == "jsonl":
-                file.write(item_line(item))
+            if labels is not None:
+                said = labels.of(item.dataset, item.question_key, item.completion_key)
+                file.write(item_line(item, msgspec.to_builtins(said)))
             else:
                 file.write(released_line(item, fixed=format == "verifybench-fixed"))
             written += 1
@@ -168,7 +182,7 @@ def _labels(project: Project, selection: Selection, names: bool) -> Iterator[tup
                 event.exclusion_reason,
                 event.subtype,
                 event.note,
-                "adjudicator" if event.kind == "adjudication" else "annotator",
+                ROLES.get(event.kind, "annotator"),
                 event.created_at,
             )
 

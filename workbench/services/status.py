@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.model.status import DatasetInfo, PersonProgress, Status
 from workbench.services.project import Project
-from workbench.store import overview, states
+from workbench.store import check_items, overview, states
 
 __all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
 
@@ -16,6 +16,7 @@ def status(project: Project) -> Status:
     return Status(
         items=sum(by_state.values()),
         states=by_state,
+        checks=check_items.count(reader),
         datasets=overview.datasets(reader),
         people=overview.people(project.database),
         **overview.totals(reader),

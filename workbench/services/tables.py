@@ -55,9 +55,17 @@ def save_accuracy_csv(report: AccuracyReport, database: Path, part: str = "") ->
     """
     words = ("accuracy", part, report.by or "", report.protocol, report.gold_choice)
     stem = f"{database.stem}-{'-'.join(word for word in words if word.isalnum())}"
-    text = accuracy_csv(report)
+    return write_beside(database, stem, ".csv", accuracy_csv(report))
+
+
+def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
+    """Write a text beside the database, to a file that was not there before; a number makes its name new.
+
+    Raises:
+        StoreError: The file can't be written.
+    """
     for number in count(1):
-        path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}.csv")
+        path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}{suffix}")
         try:
             with path.open("x", encoding="utf-8", newline="") as file:
                 file.write(text)

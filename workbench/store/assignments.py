@@ -1,103 +1,21 @@
-"""Label slots: opened by ``assign``, leased at a claim, done with the label.
+"""The life of a label slot: opened for an item, leased at a claim, done with the label, past after a reopening.
 
-A slot has no person until someone claims it. Every change runs in the caller's BEGIN IMMEDIATE transaction,
-and the unique keys (task, subject, slot) and (annotator, task, subject) keep the overlap exact.
+A ``quota`` slot has no person until someone claims it; ``check`` and ``repeat`` slots are one person's from the
+start, and their number is the person's row id. Every change runs in the caller's BEGIN IMMEDIATE transaction, and the
+unique keys (task, subject, purpose, round, slot) and (annotator, task, subject, purpose) keep the overlap exact.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from hashlib import blake2b
+from typing import Literal
 
 from workbench.model.label import Task
-from workbench.model.selection import Selection
-from workbench.store.events import IN_FORCE
-from workbench.store.people import now
-from workbench.store.selection import FROM_ITEMS, compile_selection
+
+Purpose = Literal["quota", "check", "repeat"]
+"""What a slot is for: an item's overlap, an item whose answer is known, or an own item once more."""
 
 LEASE_SECONDS = 600.0
-
-
-def open_batch(
-    connection: sqlite3.Connection,
-    annotators: Sequence[int],
-    per_item: int,
-    adjudicator: int | None,
-    selection: Selection,
-    seed: str,
-) -> tuple[int, int]:
-    """Open slots for the selected items and their questions, in a seeded random order.
-
-    Returns:
-        Slots opened on the correctness task and on the type task; slots that stood already are not counted.
-    """
-    cursor = connection.execute(
-        "INSERT INTO batches (per_item, adjudicator_id, selection, created_at) VALUES (?, ?, ?, ?)",
-        (per_item, adjudicator, str(selection), now()),
-    )
-    batch = cursor.lastrowid
-    connection.executemany(
-        "INSERT INTO batch_annotators (batch_id, annotator_id) VALUES (?, ?)",
-        [(batch, person) for person in annotators],
-    )
-    where, parameters = compile_selection(selection)
-    limit = -1 if selection.limit is None else selection.limit
-    rows = connection.execute(
-        f"SELECT c.id, c.question_id, c.key FROM {FROM_ITEMS} WHERE {where} ORDER BY c.id LIMIT ?",
-        (*parameters, limit),
-    ).fetchall()
-    questions = {question: key for _, question, key in reversed(rows)}
-    completions = ((item, key) for item, _, key in rows)
-    return (
-        _open(connection, "correctness", completions, batch, per_item, seed),
-        _open(connection, "type", questions.items(), batch, per_item, seed),
-    )
-
-
-def _open(
-    connection: sqlite3.Connection,
-    task: Task,
-    subjects: Iterable[tuple[int, str]],
-    batch: int | None,
-    per_item: int,
-    seed: str,
-) -> int:
-    before = connection.total_changes
-    connection.executemany(
-        "INSERT OR IGNORE INTO assignments (batch_id, task, subject, slot, position) VALUES (?, ?, ?, ?, ?)",
-        (
-            (batch, task, subject, slot, _position(seed, key))
-            for subject, key in subjects
-            for slot in range(1, per_item + 1)
-        ),
-    )
-    return connection.total_changes - before
-
-
-def _position(seed: str, key: str) -> int:
-    digest = blake2b(key.encode("utf-8", "surrogatepass"), key=seed.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big") >> 1
-
-
-def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
-    """After a reopening: the slots of earlier rounds are past, and as many open again for the new one."""
-    if connection.execute(
-        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND round >= ?", (task, subject, number)
-    ).fetchone():
-        return
-    # A slot nobody has used is opened anew; one of a check or a repeat belongs to no round.
-    quota = "task = ?1 AND subject = ?2 AND purpose = 'quota' AND state <> 'past'"
-    slots = connection.execute(
-        f"SELECT batch_id, slot, position FROM assignments WHERE {quota} ORDER BY slot", (task, subject)
-    ).fetchall()
-    connection.execute(f"DELETE FROM assignments WHERE {quota} AND state IN ('open', 'leased')", (task, subject))
-    connection.execute(f"UPDATE assignments SET state = 'past', expires_at = NULL WHERE {quota}", (task, subject))
-    connection.executemany(
-        "INSERT INTO assignments (batch_id, task, subject, round, slot, position, opened_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(batch, task, subject, number, slot, position, at) for batch, slot, position in slots],
-    )
 
 
 def free_expired(connection: sqlite3.Connection, at: float) -> None:
@@ -105,127 +23,13 @@ def free_expired(connection: sqlite3.Connection, at: float) -> None:
     for task in ("correctness", "type"):
         connection.execute(
             "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
-            "WHERE task = ? AND state = 'leased' AND expires_at < ?",
+            "WHERE task = ? AND state IN ('leased', 'away') AND expires_at < ?",
             (task, at),
         )
 
 
-_ASKED = (
-    "(NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
-    f"AND e.annotator_id = ?1 AND e.kind = 'label' AND e.verdict = 'unsuitable' AND {IN_FORCE}) "
-    "OR EXISTS (SELECT 1 FROM task_states AS s WHERE s.task = 'correctness' AND s.subject = c.id "
-    "AND s.state = 'final'))"
-)
-"""Whoever called an item unsuitable is asked for the type only once it has been decided otherwise."""
-
-
-def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
-    """Completions a person is at work on, oldest claim first.
-
-    Those under lease, and those that are labelled while the question's type, which people must settle, is not.
-    """
-    rows = connection.execute(
-        "SELECT subject, claimed_at, position FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
-        "AND state = 'leased' AND expires_at >= ?2 "
-        "UNION ALL SELECT max(mine.subject), t.claimed_at, t.position FROM assignments AS t "
-        "JOIN questions AS q ON q.id = t.subject JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
-        "JOIN completions AS c ON c.question_id = q.id JOIN assignments AS mine "
-        "ON mine.annotator_id = ?1 AND mine.task = 'correctness' AND mine.subject = c.id "
-        f"WHERE t.annotator_id = ?1 AND t.task = 'type' AND t.state = 'leased' AND t.expires_at >= ?2 AND {_ASKED} "
-        "GROUP BY t.subject HAVING max(mine.state) = 'done' ORDER BY 2, 3",
-        (annotator, at),
-    )
-    return [row[0] for row in rows]
-
-
-def claim(connection: sqlite3.Connection, annotator: int, at: float) -> int | None:
-    """Lease the next completion for a person, with its question's type slot if one is open.
-
-    The next item is the first one, in the batch's order, with an open slot that this person has neither
-    labelled, adjudicated nor skipped; then those they skipped, then those they labelled without the type that
-    people must settle. None when nothing is left.
-    """
-    free_expired(connection, at)
-    row = _next_open(connection, annotator) or _next_skipped(connection, annotator)
-    if row is None:
-        return _claim_untyped(connection, annotator, at)
-    slot, completion, question = row
-    _lease(connection, slot, annotator, at)
-    connection.execute("DELETE FROM skips WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
-    _lease_type(connection, question, annotator, at)
-    return int(completion)
-
-
-def _lease_type(connection: sqlite3.Connection, question: int, annotator: int, at: float) -> None:
-    slot = connection.execute(
-        "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.state = 'open' "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? AND mine.task = 'type' "
-        "AND mine.subject = a.subject) ORDER BY a.slot LIMIT 1",
-        (question, annotator),
-    ).fetchone()
-    if slot is not None:
-        _lease(connection, slot[0], annotator, at)
-
-
-def _claim_untyped(connection: sqlite3.Connection, annotator: int, at: float) -> int | None:
-    row = connection.execute(
-        "SELECT c.id, c.question_id FROM assignments AS a JOIN questions AS q ON q.id = a.subject "
-        "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' "
-        "JOIN completions AS c ON c.question_id = q.id "
-        "JOIN assignments AS done ON done.annotator_id = ?1 AND done.task = 'correctness' AND done.subject = c.id "
-        f"AND done.state = 'done' WHERE a.task = 'type' AND a.state = 'open' AND {_ASKED} "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 AND mine.task = 'type' "
-        "AND mine.subject = a.subject) "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = a.subject "
-        "AND e.annotator_id = ?1 AND e.kind IN ('label', 'adjudication')) ORDER BY a.position LIMIT 1",
-        (annotator,),
-    ).fetchone()
-    if row is None:
-        return None
-    _lease_type(connection, row[1], annotator, at)
-    return int(row[0])
-
-
-_OPEN = """SELECT a.id, a.subject, c.question_id FROM assignments AS a
-    JOIN batch_annotators AS b ON b.batch_id = a.batch_id AND b.annotator_id = :person
-    JOIN completions AS c ON c.id = a.subject
-    WHERE a.task = 'correctness' AND a.state = 'open' AND a.position >= :start
-      AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = :person
-                      AND mine.task = 'correctness' AND mine.subject = a.subject)
-      AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = a.subject
-                      AND e.annotator_id = :person AND e.kind IN ('label', 'adjudication')) """
-
-
-def _next_open(connection: sqlite3.Connection, annotator: int) -> tuple[int, int, int] | None:
-    last = connection.execute(
-        "SELECT max(position) FROM assignments WHERE annotator_id = ? AND task = 'correctness'", (annotator,)
-    ).fetchone()[0]
-    unskipped = (
-        "AND NOT EXISTS (SELECT 1 FROM skips AS k WHERE k.annotator_id = :person AND k.completion_id = a.subject) "
-        "ORDER BY a.position, a.slot LIMIT 1"
-    )
-    # From where the person is, then once more from the start: slots before may have come back.
-    for start in (last or 0, 0):
-        row: tuple[int, int, int] | None = connection.execute(
-            _OPEN + unskipped, {"person": annotator, "start": start}
-        ).fetchone()
-        if row is not None:
-            return row
-    return None
-
-
-def _next_skipped(connection: sqlite3.Connection, annotator: int) -> tuple[int, int, int] | None:
-    row: tuple[int, int, int] | None = connection.execute(
-        _OPEN
-        + "AND EXISTS (SELECT 1 FROM skips AS k WHERE k.annotator_id = :person AND k.completion_id = a.subject) "
-        + "ORDER BY (SELECT k.skipped_at FROM skips AS k WHERE k.annotator_id = :person "
-        + "AND k.completion_id = a.subject), a.slot LIMIT 1",
-        {"person": annotator, "start": 0},
-    ).fetchone()
-    return row
-
-
-def _lease(connection: sqlite3.Connection, slot: int, annotator: int, at: float) -> None:
+def lease(connection: sqlite3.Connection, slot: int, annotator: int, at: float) -> None:
+    """Give an open slot to a person for a while."""
     connection.execute(
         "UPDATE assignments SET state = 'leased', annotator_id = ?, claimed_at = ?, expires_at = ? WHERE id = ?",
         (annotator, at, at + LEASE_SECONDS, slot),
@@ -240,48 +44,113 @@ def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
     )
 
 
-def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:
-    """Turn the person's lease into a done slot, or take an open slot; False when the quota is full.
+def open_own(
+    connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int, opened_at: str
+) -> int | None:
+    """Open a check or a repeat for one person, or find the one they gave back; None when it is leased or done.
 
-    Leases that have run out are not free until ``free_expired`` was called.
-
-    A person who has the slot already (an edit) keeps it.
+    Args:
+        opened_at: Own labels given before it are out of the person's sight while the slot is leased.
     """
-    mine = connection.execute(
-        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE annotator_id = ? AND task = ? AND subject = ?",
-        (annotator, task, subject),
+    connection.execute(
+        "INSERT OR IGNORE INTO assignments (task, subject, purpose, round, slot, position) VALUES (?1, ?2, ?3, "
+        "(SELECT coalesce(max(round), 1) FROM label_events WHERE task = ?1 AND subject = ?2 AND kind = 'reopen'), "
+        "?4, 0)",
+        (task, subject, purpose, annotator),
     )
-    if mine.rowcount:
-        return True
+    found = connection.execute(
+        "UPDATE assignments SET opened_at = ? WHERE task = ? AND subject = ? AND purpose = ? AND slot = ? "
+        "AND state = 'open' RETURNING id",
+        (opened_at, task, subject, purpose, annotator),
+    ).fetchone()
+    return None if found is None else int(found[0])
+
+
+def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
+    """Put what the slot's person said before out of their sight while it is leased."""
+    connection.execute("UPDATE assignments SET opened_at = ? WHERE id = ?", (at, slot))
+
+
+def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose = "quota") -> bool:
+    """Turn the person's lease into a done slot, or take an open slot; False when there is none.
+
+    Leases that have run out are not free until ``free_expired`` was called. Of open slots, one that was meant for the
+    person comes first.
+    """
+    return take_own(connection, task, subject, annotator, purpose) or _take_open(
+        connection, task, subject, annotator, purpose
+    )
+
+
+def take_own(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose) -> bool:
+    """Turn the person's lease into a done slot; a person who has done it already (an edit) keeps it."""
+    mine = connection.execute(
+        "UPDATE assignments SET state = 'done', expires_at = NULL WHERE annotator_id = ? AND task = ? AND subject = ? "
+        "AND purpose = ? AND state <> 'past'",
+        (annotator, task, subject, purpose),
+    )
+    return bool(mine.rowcount)
+
+
+def _take_open(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose) -> bool:
     other = connection.execute(
-        "UPDATE assignments SET state = 'done', annotator_id = ? WHERE id = (SELECT id FROM assignments "
-        "WHERE task = ? AND subject = ? AND state = 'open' ORDER BY slot LIMIT 1)",
-        (annotator, task, subject),
+        "UPDATE assignments SET state = 'done', annotator_id = ?1 WHERE id = (SELECT id FROM assignments "
+        "WHERE task = ?2 AND subject = ?3 AND purpose = ?4 AND state = 'open' AND (purpose = 'quota' OR slot = ?1) "
+        "ORDER BY meant_for IS ?1 DESC, meant_for IS NOT NULL, slot LIMIT 1)",
+        (annotator, task, subject, purpose),
     )
     return bool(other.rowcount)
 
 
+def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, *, answered: bool) -> Purpose:
+    """What a person's answer is for: the slot they have on the subject says it.
+
+    Args:
+        answered: The person was shown an own answer. Without one, a repeat whose lease has run out is still meant.
+    """
+    row = connection.execute(
+        "SELECT purpose FROM assignments WHERE task = ?1 AND subject = ?2 AND state <> 'past' "
+        "AND (annotator_id = ?3 OR (purpose <> 'quota' AND slot = ?3)) "
+        "AND NOT (purpose = 'repeat' AND state = 'open' AND ?4) "
+        "ORDER BY CASE purpose WHEN 'repeat' THEN 0 WHEN 'quota' THEN 1 ELSE 2 END LIMIT 1",
+        (task, subject, annotator, answered),
+    ).fetchone()
+    return "quota" if row is None else row[0]
+
+
 def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> bool:
-    """Whether the subject has slots at all."""
-    row = connection.execute("SELECT 1 FROM assignments WHERE task = ? AND subject = ? LIMIT 1", (task, subject))
+    """Whether the subject has slots for its overlap."""
+    row = connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' LIMIT 1", (task, subject)
+    )
     return row.fetchone() is not None
 
 
 def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:
-    """Whether the person has a slot (leased or done) on the subject."""
+    """Whether the person has one of the subject's slots (leased or done) in the round under way."""
     row = connection.execute(
-        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND annotator_id = ?", (task, subject, annotator)
+        "SELECT 1 FROM assignments WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = 'quota' "
+        "AND state <> 'past'",
+        (annotator, task, subject),
     )
     return row.fetchone() is not None
 
 
-def lease_again(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, at: float) -> None:
-    """After an undo: the slot is the person's again, and undecided."""
+def lease_again(
+    connection: sqlite3.Connection, task: Task, subject: int, annotator: int, at: float, purpose: Purpose = "quota"
+) -> None:
+    """After an undo: the slot is the person's again, and undecided. A repeat of what is undone is given up."""
     connection.execute(
         "UPDATE assignments SET state = 'leased', claimed_at = ?, expires_at = ? "
-        "WHERE task = ? AND subject = ? AND annotator_id = ?",
-        (at, at + LEASE_SECONDS, task, subject, annotator),
+        "WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = ? AND state <> 'past'",
+        (at, at + LEASE_SECONDS, annotator, task, subject, purpose),
     )
+    if purpose == "quota":
+        connection.execute(
+            "DELETE FROM assignments WHERE task = ? AND subject = ? AND purpose = 'repeat' AND slot = ? "
+            "AND state IN ('open', 'leased')",
+            (task, subject, annotator),
+        )
 
 
 def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
@@ -297,23 +166,62 @@ def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -
     )
 
 
+def give_back_all(connection: sqlite3.Connection, annotator: int) -> None:
+    """Return everything a person has under lease."""
+    connection.execute(
+        "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
+        "WHERE annotator_id = ? AND state = 'leased'",
+        (annotator,),
+    )
+
+
 def skip(connection: sqlite3.Connection, completion: int, annotator: int, at: float) -> None:
     """Give a completion back and offer it to this person only when nothing else is left."""
     give_back(connection, completion, annotator)
     connection.execute("INSERT OR REPLACE INTO skips VALUES (?, ?, ?)", (annotator, completion, at))
 
 
-def progress(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
-    """How many correctness slots the person has done, and how many open ones could be theirs."""
-    done: int = connection.execute(
-        "SELECT count(*) FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state = 'done'",
-        (annotator,),
-    ).fetchone()[0]
-    leased: int = connection.execute(
-        "SELECT count(*) FROM assignments WHERE annotator_id = ? AND task = 'correctness' AND state = 'leased'",
-        (annotator,),
-    ).fetchone()[0]
-    offered: int = connection.execute(
-        f"SELECT count(DISTINCT subject) FROM ({_OPEN})", {"person": annotator, "start": 0}
-    ).fetchone()[0]
-    return done, leased + offered
+def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
+    """The person has a skipped completion before them again."""
+    connection.execute("DELETE FROM skips WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
+
+
+def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
+    """After a reopening: the slots of earlier rounds are past, and as many open again for the new one.
+
+    They are meant for people of the batch who have said nothing of the subject yet, as far as there are any.
+    """
+    if connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND round >= ?",
+        (task, subject, number),
+    ).fetchone():
+        return
+    # A check belongs to no round; a repeat is of the round that has ended.
+    of_round = "task = ?1 AND subject = ?2 AND purpose <> 'check' AND state <> 'past'"
+    slots = connection.execute(
+        f"SELECT batch_id, slot, position FROM assignments WHERE {of_round} AND purpose = 'quota' ORDER BY slot",
+        (task, subject),
+    ).fetchall()
+    connection.execute(f"DELETE FROM assignments WHERE {of_round} AND state IN ('open', 'leased')", (task, subject))
+    connection.execute(f"UPDATE assignments SET state = 'past', expires_at = NULL WHERE {of_round}", (task, subject))
+    for batch, slot, position in slots:
+        connection.execute(
+            "INSERT INTO assignments (batch_id, task, subject, round, slot, position, meant_for, opened_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (batch, task, subject, number, slot, position, _without_opinion(connection, task, subject, batch), at),
+        )
+
+
+def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
+    """Someone of the batch who has said nothing of the subject and for whom none of its slots is meant yet."""
+    rows = connection.execute(
+        "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' "
+        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 "
+        "AND e.annotator_id = b.annotator_id AND e.kind IN ('label', 'adjudication')) "
+        "AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.task = ?2 AND a.subject = ?3 AND a.purpose = 'quota' "
+        "AND a.state = 'open' AND a.meant_for = b.annotator_id)",
+        (batch, task, subject),
+    ).fetchall()
+    # Not always the same people for every item that is reopened.
+    people = sorted(person for (person,) in rows)
+    return people[subject % len(people)] if people else None

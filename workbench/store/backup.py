@@ -23,15 +23,20 @@ def backup(database: Database, target: Path, *, force: bool = False) -> int:
     try:
         _copy(database.path, temporary)
         _check(temporary)
-        # The log of a database that stood here and was not closed would be replayed over the copy.
-        for suffix in ("-wal", "-shm"):
-            target.with_name(target.name + suffix).unlink(missing_ok=True)
-        temporary.replace(target)
+        put_in_place(temporary, target)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{target}: {error}.", "The database itself is untouched.") from error
     finally:
         temporary.unlink(missing_ok=True)
     return target.stat().st_size
+
+
+def put_in_place(temporary: Path, target: Path) -> None:
+    """Give a finished database its name."""
+    # The log of a database that stood here and was not closed would be replayed over the new one.
+    for suffix in ("-wal", "-shm"):
+        target.with_name(target.name + suffix).unlink(missing_ok=True)
+    temporary.replace(target)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -3,19 +3,75 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from workbench.model.label import Task
+from workbench.model.label import LabelEvent, Task
+from workbench.model.selection import Selection
+from workbench.store.events import IN_FORCE
+from workbench.store.selection import FROM_ITEMS, compile_selection
+
+_LABELLED = (
+    "EXISTS (SELECT 1 FROM label_events AS l WHERE l.task = t.task AND l.subject = t.subject "
+    "AND l.annotator_id = {person} AND l.kind = 'label' AND l.round {round} t.round)"
+)
+_NAMED = (
+    "EXISTS (SELECT 1 FROM assignments AS a JOIN batches AS b ON b.id = a.batch_id "
+    "WHERE a.task = t.task AND a.subject = t.subject AND {whom})"
+)
+_ANYBODY = "b.adjudicator_id IS NOT NULL AND NOT " + _LABELLED.format(person="b.adjudicator_id", round="=")
+
+# A batch that names an adjudicator leaves its conflicts to that person, unless they have labelled the item
+# themselves. The first condition is asked once: most databases name nobody, and then no slot is looked at.
+_LEFT_TO_OTHERS = (
+    "EXISTS (SELECT 1 FROM batches WHERE adjudicator_id IS NOT NULL) "
+    f"AND {_NAMED.format(whom=_ANYBODY)} AND NOT {_NAMED.format(whom='b.adjudicator_id = ?1')}"
+)
+
+# The type of a question whose items are all excluded needs no decision.
+_NEEDED = (
+    "(t.task = 'correctness' OR EXISTS (SELECT 1 FROM completions AS c JOIN item_states AS i "
+    "ON i.completion_id = c.id WHERE c.question_id = t.subject AND i.state <> 'excluded'))"
+)
+_OPEN = (
+    "FROM task_states AS t WHERE t.state = 'conflict' "
+    f"AND NOT {_LABELLED.format(person='?1', round='=')} AND NOT ({_LEFT_TO_OTHERS}) AND {_NEEDED}"
+)
+
+# First what a batch left to this person; last what they labelled in an earlier round, on which they have an opinion;
+# else as the subjects were first spoken of. Another order (such as the most doubtful first) would stand here. CASE:
+# of AND, SQLite would work out both sides.
+_ORDER = (
+    "ORDER BY CASE WHEN EXISTS (SELECT 1 FROM batches WHERE adjudicator_id = ?1) "
+    f"THEN {_NAMED.format(whom='b.adjudicator_id = ?1')} ELSE 0 END DESC, "
+    f"CASE WHEN t.round > 1 THEN {_LABELLED.format(person='?1', round='<')} ELSE 0 END, "
+    "(SELECT min(e.id) FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject) LIMIT ?2"
+)
+
+WAITING = f"SELECT t.task, t.subject {_OPEN} {_ORDER}"
+COUNT = f"SELECT count(*) {_OPEN}"
+IS_OPEN = f"SELECT 1 {_OPEN} AND t.task = ?2 AND t.subject = ?3"
+_SAID = (
+    "SELECT e.task, e.subject, e.annotator_id, e.created_at, e.uuid, coalesce(e.verdict, e.subtype), "
+    f"coalesce(e.exclusion_reason, '') FROM (SELECT t.task, t.subject, t.round {_OPEN}) AS q "
+    "JOIN label_events AS e ON e.task = q.task AND e.subject = q.subject AND e.round = q.round "
+    f"WHERE e.kind = 'label' AND {IN_FORCE}"
+)
+
+
+class Said(NamedTuple):
+    """A label in force on a subject in conflict, without its maker."""
+
+    uuid: str
+    value: str
+    reason: str
 
 
 def waiting(
     connection: sqlite3.Connection, person: int, skipped: frozenset[tuple[str, int]]
 ) -> tuple[Task, int] | None:
-    """The first conflict this person may settle, in order of arrival of its last label; None when there is none.
-
-    A batch that names an adjudicator leaves its items to that person. The type of a question whose items are all
-    excluded needs no decision.
-    """
-    for task, subject in _open(connection, person):
+    """The first conflict this person may settle; None when there is none."""
+    for task, subject in connection.execute(WAITING, (person, len(skipped) + 1)):
         if (task, subject) not in skipped:
             return task, subject
     return None
@@ -23,28 +79,32 @@ def waiting(
 
 def is_open_to(connection: sqlite3.Connection, person: int, task: Task, subject: int) -> bool:
     """Whether it is a conflict that this person may settle."""
-    return (task, subject) in _open(connection, person)
+    return connection.execute(IS_OPEN, (person, task, subject)).fetchone() is not None
 
 
 def count(connection: sqlite3.Connection, person: int) -> int:
     """How many conflicts this person may settle."""
-    return len(_open(connection, person))
+    row: tuple[int] = connection.execute(COUNT, (person,)).fetchone()
+    return row[0]
 
 
-def _open(connection: sqlite3.Connection, person: int) -> list[tuple[Task, int]]:
-    return connection.execute(
-        "SELECT t.task, t.subject FROM task_states AS t WHERE t.state = 'conflict' "
-        "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject "
-        "AND e.annotator_id = ?1 AND e.kind = 'label') "
-        "AND NOT EXISTS (SELECT 1 FROM assignments AS a JOIN batches AS b ON b.id = a.batch_id "
-        "WHERE a.task = t.task AND a.subject = t.subject AND b.adjudicator_id IS NOT NULL "
-        "AND b.adjudicator_id <> ?1) "
-        "AND (t.task = 'correctness' OR EXISTS (SELECT 1 FROM completions AS c JOIN item_states AS i "
-        "ON i.completion_id = c.id WHERE c.question_id = t.subject AND i.state <> 'excluded')) "
-        "ORDER BY (SELECT max(id) FROM label_events AS e WHERE e.task = t.task AND e.subject = t.subject "
-        "AND e.kind = 'label')",
-        (person,),
-    ).fetchall()
+def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[Said]]:
+    """The labels in force on every conflict this person may settle, in the order of the queue."""
+    heads: dict[tuple[Task, int], dict[int, tuple[str, Said]]]
+    heads = {(task, subject): {} for task, subject in connection.execute(WAITING, (person, -1))}
+    for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):
+        makers = heads.setdefault((task, subject), {})
+        given = created_at, Said(*label)
+        # Two heads of one person after a merge: the newer one counts.
+        makers[maker] = max(given, makers.get(maker, given))
+    return {key: [label for _, label in makers.values()] for key, makers in heads.items()}
+
+
+def subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> set[int]:
+    """What a selection of items means for a task: the completions, or their questions."""
+    where, parameters = compile_selection(selection)
+    column = "c.id" if task == "correctness" else "c.question_id"
+    return {row[0] for row in connection.execute(f"SELECT {column} FROM {FROM_ITEMS} WHERE {where}", parameters)}
 
 
 def a_completion(connection: sqlite3.Connection, task: Task, subject: int) -> int:
@@ -53,3 +113,29 @@ def a_completion(connection: sqlite3.Connection, task: Task, subject: int) -> in
         return subject
     row: tuple[int] = connection.execute("SELECT min(id) FROM completions WHERE question_id = ?", (subject,)).fetchone()
     return row[0]
+
+
+def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
+    """People whose flag stands on a completion."""
+    rows: Iterable[tuple[int, int]] = connection.execute(
+        "SELECT annotator_id, flagged FROM label_events WHERE task = 'correctness' AND subject = ? AND kind = 'flag' "
+        "ORDER BY id",
+        (completion,),
+    )
+    return {person for person, flagged in dict(rows).items() if flagged}
+
+
+BULK = "bulk"
+"""The ``view`` of a decision that was taken on many conflicts at once."""
+
+
+def decided_together(connection: sqlite3.Connection, event: LabelEvent) -> list[str]:
+    """Uuids of the decisions that still stand of those taken in one go with this one; a single one is alone."""
+    if event.view != BULK:
+        return [event.uuid]
+    rows = connection.execute(
+        "SELECT e.uuid FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'adjudication' AND e.view = ? "
+        f"AND e.created_at = ? AND {IN_FORCE} ORDER BY e.id",
+        (event.annotator, BULK, event.created_at),
+    )
+    return [row[0] for row in rows]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,9 @@ Durability = Literal["full", "normal"]
 BUSY_MS = 10_000
 _GLANCE_MS = 20
 _LARGE_LOG_PAGES = 16_000
+_ASK_AGAIN_S = (0.01, 0.0003)
+"""Seconds between two tries to write: at first, and after `_LONG_S` of waiting."""
+_LONG_S = 0.06
 MINIMUM_SQLITE = (3, 37, 0)
 
 
@@ -69,7 +74,7 @@ class Database:
             yield connection
             return
         with explained(self.path):
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection, patient=patient)
             try:
                 yield connection
                 connection.execute("COMMIT")
@@ -129,8 +134,9 @@ class Database:
                 connection.execute("PRAGMA query_only = ON")
             else:
                 connection.execute(f"PRAGMA synchronous = {durability.upper()}")
+            if kind != "reader":
+                connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS if impatient else 0}")
             if impatient:
-                connection.execute(f"PRAGMA busy_timeout = {_GLANCE_MS}")
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
             held[kind] = connection
             with self._lock:
@@ -138,6 +144,26 @@ class Database:
                 if kind == "reader":
                     self._readers.append(connection)
         return held[kind]
+
+
+def _begin(connection: sqlite3.Connection, *, patient: bool) -> None:
+    """Begin to write as soon as nobody else does.
+
+    SQLite itself would ask ever more rarely, every 100 ms in the end, so that among many writers some starve. Here
+    whoever has waited longer asks more often.
+    """
+    began = time.monotonic()
+    first, last = _ASK_AGAIN_S
+    while True:
+        waited = time.monotonic() - began
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not patient or not busy or waited > BUSY_MS / 1000:
+                raise
+        time.sleep(random.uniform(0.5, 1) * max(first * (1 - waited / _LONG_S), last))
 
 
 def open_connection(path: Path) -> sqlite3.Connection:

@@ -18,3 +18,11 @@ def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: 
 def drop(connection: sqlite3.Connection, annotator: int, completion: int) -> None:
     """Forget a note: its label has been stored."""
     connection.execute("DELETE FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
+
+
+def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
+    """The note a person had begun on a completion; empty without one."""
+    row = connection.execute(
+        "SELECT note FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion)
+    ).fetchone()
+    return row[0] if row else ""

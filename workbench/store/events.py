@@ -15,6 +15,9 @@ Connection = sqlite3.Connection
 Refused = sqlite3.IntegrityError
 """What ``append`` raises when the database refuses an event."""
 
+ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
+"""Kinds of what a person says of an item served to them, whatever it is for."""
+
 _COLUMNS = (
     "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, tags, "
     "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
@@ -80,10 +83,33 @@ def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list
     return [_event(row) for row in rows]
 
 
+def in_time(
+    connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
+) -> Iterator[LabelEvent]:
+    """Events by time: all of them, one person's, or those on a completion and on the type of its question."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
+        "(task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))) "
+        "AND (?2 IS NULL OR annotator_id = ?2) ORDER BY created_at, uuid",
+        (completion, annotator),
+    )
+    return (_event(row) for row in rows)
+
+
 def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
     """The event of that uuid."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
     return None if row is None else _event(row)
+
+
+def is_there(connection: sqlite3.Connection, uuid: str) -> bool:
+    """Whether there is an event of that uuid."""
+    return connection.execute("SELECT 1 FROM label_events WHERE uuid = ?", (uuid,)).fetchone() is not None
+
+
+def uuids(connection: sqlite3.Connection) -> set[str]:
+    """The uuids of all events."""
+    return {uuid for (uuid,) in connection.execute("SELECT uuid FROM label_events")}
 
 
 def round_of(connection: sqlite3.Connection, task: Task, subject: int) -> int:
@@ -100,6 +126,12 @@ IN_FORCE = (
     "AND x.annotator_id = e.annotator_id AND x.supersedes = e.uuid)"
 )
 """No other event of the same person supersedes the event with the alias e."""
+
+OF_THIS_ROUND = (
+    "e.round = coalesce((SELECT max(r.round) FROM label_events AS r WHERE r.task = e.task AND r.subject = e.subject "
+    "AND r.kind = 'reopen'), 1)"
+)
+"""The event with the alias e was given in the round that is under way."""
 
 
 def current_of(
@@ -119,12 +151,18 @@ _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extra
 
 
 def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
-    """A person's newest event in force, with the one of the other task that was stored together with it."""
+    """A person's newest event in force, with the one of the other task that was stored together with it.
+
+    What was said before a reopening is past: it is not undone any more. With "label", answers to checks and repeats
+    are taken like any label.
+    """
     given = _GIVEN if kind == "label" else "e.id"
+    kinds = ANSWERS if kind == "label" else (kind,)
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? AND kind = ? AND {IN_FORCE} "
-        f"ORDER BY {given} DESC LIMIT 2",
-        (annotator, kind),
+        f"SELECT {_COLUMNS} FROM label_events AS e WHERE annotator_id = ? "
+        f"AND kind IN (SELECT value FROM json_each(?)) AND {IN_FORCE} "
+        f"AND {OF_THIS_ROUND} ORDER BY {given} DESC LIMIT 2",
+        (annotator, _list(kinds)),
     ).fetchall()
     newest = [_event(row) for row in rows]
     given_at = {_original(connection, event).created_at for event in newest}
@@ -144,7 +182,7 @@ def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bo
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
     """The label that an undo brought back with this one; any other event is its own."""
-    repeated = by_uuid(connection, event.seen[0]) if event.seen and event.kind == "label" else None
+    repeated = by_uuid(connection, event.seen[0]) if event.seen and event.kind in ANSWERS else None
     return repeated or event
 
 
@@ -152,7 +190,7 @@ def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEven
     """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
     original = _original(connection, event)
     before = by_uuid(connection, original.supersedes) if original.supersedes else None
-    return before if before is not None and before.kind == "label" else None
+    return before if before is not None and before.kind in ANSWERS else None
 
 
 def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:

@@ -11,7 +11,16 @@ from workbench.model.label import Task
 from workbench.model.selection import Selection
 from workbench.model.taxonomy import type_display
 from workbench.model.verdict import GoldChoice, Outcome
-from workbench.store.selection import FROM_ITEMS, GOLD, GOLD_FROM, STATE, SUBTYPE, TYPE, compile_selection
+from workbench.store.selection import (
+    FROM_ITEMS,
+    GOLD,
+    GOLD_FROM,
+    IMPORTED_GOLD,
+    STATE,
+    SUBTYPE,
+    TYPE,
+    compile_selection,
+)
 
 
 class LabelledSubject(NamedTuple):
@@ -37,9 +46,10 @@ def stream_items(
         gold: Whose labels; ``imported`` means the file's own answer types too.
     """
     chosen, parameters = _chosen(selection)
+    asked = IMPORTED_GOLD if gold == "imported" else GOLD
     # Only ids are sorted: the limit keeps SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
-        f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {GOLD}, {GOLD_FROM}, c.imported_gold, m.name, "
+        f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {GOLD_FROM}, c.imported_gold, m.name, "
         f"s.name, {TYPE}, {SUBTYPE}, q.type, q.subtype, qt.type_text, qt.subtype_text, {STATE}, ct.extra, ct.layout "
         f"FROM ({chosen}) AS chosen CROSS JOIN completions AS c ON c.id = chosen.id "
         "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
@@ -97,7 +107,7 @@ def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
     (dataset, question_key, completion_key, question, reference, completion, gold, gold_from, imported_gold) = row[:9]
     model, source, kind, subtype, own_kind, own_subtype, type_text, subtype_text, state, extra, layout = row[9:]
     if choice == "imported":
-        gold, gold_from = imported_gold, None if imported_gold is None else "imported"
+        gold_from = None if gold is None else "imported"
         kind, subtype = own_kind, own_subtype
     elif choice == "people" and gold_from == "imported":
         gold = gold_from = None

@@ -14,7 +14,7 @@ from workbench.model.report import NO_REASON
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
 from workbench.store.gathered import integers
-from workbench.store.selection import COLUMNS, GOLD, GOLD_FROM, compile_selection, items_for
+from workbench.store.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, IS_CHECK, compile_selection, items_for
 
 GROUPS = ("type", "subtype", "domain", "source", "model", "dataset", "reason")
 """What accuracy can be broken down by; ``reason`` is the verdict's, the others are the item's."""
@@ -23,8 +23,10 @@ _REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
 
 _GOLD: dict[str, str] = {
     "final": f"coalesce({GOLD}, -1)",
-    "people": "CASE WHEN i.gold_from IS NOT NULL AND i.state NOT IN ('conflict', 'excluded') THEN i.gold ELSE -1 END",
-    "imported": "coalesce(c.imported_gold, -1)",
+    "people": "CASE WHEN i.gold_from IS NOT NULL AND i.state NOT IN ('conflict', 'excluded') "
+    f"AND NOT {IS_CHECK} THEN i.gold ELSE -1 END",
+    # An excluded item is in no table, whatever its file said.
+    "imported": f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END",
 }
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
-from workbench.model.label import LabelEvent
+from workbench.model.label import LabelEvent, Task
 from workbench.store import events
 
 
@@ -23,23 +24,46 @@ def find_completions(
     return rows.fetchall()
 
 
-def all_events(connection: sqlite3.Connection) -> Iterator[tuple[LabelEvent, str, str, str, str]]:
-    """Every event with its annotator's name, dataset, question id and completion id.
+class Place(NamedTuple):
+    """What a subject is called outside this database; a question goes by the least id of its completions."""
 
-    An event of the type task carries the id of its question's first completion.
-    """
-    names = dict(connection.execute("SELECT id, name FROM annotators").fetchall())
-    for event in events.every(connection):
-        if event.task == "correctness":
-            row = connection.execute(
-                "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-                "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
-                (event.subject,),
-            ).fetchone()
-        else:
-            row = connection.execute(
-                "SELECT d.name, q.key, (SELECT c.key FROM completions AS c WHERE c.question_id = q.id ORDER BY c.id "
-                "LIMIT 1) FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
-                (event.subject,),
-            ).fetchone()
-        yield event, names[event.annotator], *row
+    dataset: str
+    question_id: str
+    completion_id: str
+
+
+class Placed(NamedTuple):
+    """An event with its maker and its place."""
+
+    event: LabelEvent
+    annotator: str
+    role: str
+    place: Place
+
+
+_PLACES: dict[Task, str] = {
+    "correctness": "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+    "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+    "type": "SELECT d.name, q.key, (SELECT min(c.key) FROM completions AS c WHERE c.question_id = q.id) "
+    "FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
+}
+
+
+def place(connection: sqlite3.Connection, task: Task, subject: int) -> Place:
+    """The names of a subject."""
+    return Place(*connection.execute(_PLACES[task], (subject,)).fetchone())
+
+
+def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:
+    """Every event in order of arrival."""
+    return placed(connection, events.every(connection))
+
+
+def placed(connection: sqlite3.Connection, found: Iterable[LabelEvent]) -> Iterator[Placed]:
+    """Events with their makers and places."""
+    people = {
+        person: (name, role) for person, name, role in connection.execute("SELECT id, name, role FROM annotators")
+    }
+    for event in found:
+        name, role = people[event.annotator]
+        yield Placed(event, name, role, place(connection, event.task, event.subject))

@@ -138,6 +138,9 @@ def _apply(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         numbered.apply(Utils(connection, recursive_triggers=False))
+        # A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word.
+        for statement in schema_labelling.TRIGGERS:
+            connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from workbench.model.status import DatasetInfo, PersonProgress
-from workbench.store import assignments, conflicts
+from workbench.store import claiming, conflicts
 from workbench.store.connection import Database
 from workbench.store.events import IN_FORCE
 from workbench.store.people import everyone
@@ -32,13 +32,13 @@ def people(database: Database) -> list[PersonProgress]:
             f"AND e.task = 'correctness' AND {IN_FORCE}",
             (person.id,),
         ).fetchone()[0]
-        _, left = assignments.progress(reader, person.id)
+        counts = claiming.counts(reader, person.id)
         found.append(
             PersonProgress(
                 name=person.name,
                 role=person.role,
                 done=labels,
-                left=left,
+                left=counts.leased + counts.fresh + counts.skipped,
                 conflicts=conflicts.count(reader, person.id),
             )
         )

@@ -13,13 +13,23 @@ from workbench.store.connection import Database
 
 Connection = sqlite3.Connection
 
+COORDINATOR = "coordinator"
+"""Role of a person who coordinates, and who it was where nobody is named."""
+
 
 class Annotator(Struct, frozen=True, kw_only=True):
-    """A person who labels, adjudicates or coordinates."""
+    """A person who labels, adjudicates or coordinates.
+
+    Attributes:
+        paused_at: Since when the person gets no items; None while they do.
+        paused_why: Why, for the coordinator's eyes.
+    """
 
     id: int
     name: str
     role: str
+    paused_at: str | None = None
+    paused_why: str | None = None
 
 
 def tidy(name: str) -> str:
@@ -60,5 +70,30 @@ def find(database: Database, name: str) -> Annotator:
 
 def everyone(database: Database) -> list[Annotator]:
     """All people in the order they came."""
-    rows = database.reader().execute("SELECT id, name, role FROM annotators ORDER BY id")
-    return [Annotator(id=row[0], name=row[1], role=row[2]) for row in rows]
+    rows = database.reader().execute("SELECT id, name, role, paused_at, paused_why FROM annotators ORDER BY id")
+    return [
+        Annotator(id=row[0], name=row[1], role=row[2], paused_at=row[3], paused_why=row[4]) for row in rows.fetchall()
+    ]
+
+
+def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
+    """Give a person no more items; whoever is paused already stays so, for the first reason."""
+    connection.execute(
+        "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ? AND paused_at IS NULL",
+        (now(), why, annotator),
+    )
+
+
+def resume(connection: sqlite3.Connection, annotator: int) -> None:
+    """Give a person items again; checks answered before are not held against them any more."""
+    connection.execute(
+        "UPDATE annotators SET paused_at = NULL, paused_why = NULL, resumed_at = ? WHERE id = ?", (now(), annotator)
+    )
+
+
+def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
+    """Whether a person gets no items."""
+    row: tuple[str | None] = connection.execute(
+        "SELECT paused_at FROM annotators WHERE id = ?", (annotator,)
+    ).fetchone()
+    return row[0] is not None

@@ -103,7 +103,9 @@ def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLab
 
 def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:
     """On a blind connection: whether the person is asked for the question's type."""
-    row = connection.execute("SELECT 1 FROM own_slots WHERE task = 'type' AND subject = ?", (question,))
+    row = connection.execute(
+        "SELECT 1 FROM own_slots WHERE task = 'type' AND subject = ? AND state <> 'past'", (question,)
+    )
     return row.fetchone() is not None
 
 
@@ -120,9 +122,11 @@ def is_own(connection: sqlite3.Connection, completion: int) -> bool:
 def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
     """On a blind connection: the completion of a question that the person labelled last, else one they hold."""
     row = connection.execute(
-        "SELECT s.subject FROM own_slots AS s JOIN completions AS c ON c.id = s.subject AND c.question_id = ? "
-        "WHERE s.task = 'correctness' ORDER BY s.state = 'done' DESC, "
-        "(SELECT max(e.id) FROM own_events AS e WHERE e.task = 'correctness' AND e.subject = s.subject) DESC LIMIT 1",
+        # A label that came from elsewhere may have no slot.
+        "SELECT c.id, (SELECT max(s.state = 'done') FROM own_slots AS s WHERE s.task = 'correctness' "
+        "AND s.subject = c.id) AS done, (SELECT max(e.id) FROM own_events AS e WHERE e.task = 'correctness' "
+        "AND e.subject = c.id AND e.kind = 'label') AS said FROM completions AS c WHERE c.question_id = ? "
+        "AND coalesce(done, said) IS NOT NULL ORDER BY coalesce(done, 0) DESC, said DESC LIMIT 1",
         (question,),
     ).fetchone()
     return None if row is None else int(row[0])
@@ -154,6 +158,8 @@ class OwnEntry(Struct, frozen=True, kw_only=True):
     subtype: str
     note: str
     unsure: bool
+    tags: tuple[str, ...]
+    partial: float | None
     created_at: str
 
 
@@ -164,10 +170,15 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
         "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
         "AND t.subject = c.question_id AND NOT EXISTS (SELECT 1 FROM own_events AS x WHERE x.task = t.task "
         "AND x.subject = t.subject AND x.supersedes = t.uuid) ORDER BY t.created_at DESC, t.uuid DESC LIMIT 1), ''), "
-        "coalesce(e.note, ''), e.unsure, e.created_at "
+        "coalesce(e.note, ''), e.unsure, e.tags, e.partial, e.created_at "
         "FROM own_events AS e JOIN completions AS c ON c.id = e.subject "
         "JOIN question_text AS qt ON qt.id = c.question_id "
-        f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_CURRENT} ORDER BY e.id DESC LIMIT ?",
+        f"WHERE e.kind = 'label' AND e.task = 'correctness' AND {_CURRENT} "
+        # An item that came anew (in a new round, or as a repeat) stands there once, with the newest label.
+        "AND NOT EXISTS (SELECT 1 FROM own_events AS n WHERE n.kind = 'label' AND n.task = e.task "
+        "AND n.subject = e.subject AND (n.created_at, n.uuid) > (e.created_at, e.uuid) "
+        "AND NOT EXISTS (SELECT 1 FROM own_events AS y "
+        "WHERE y.task = n.task AND y.subject = n.subject AND y.supersedes = n.uuid)) ORDER BY e.id DESC LIMIT ?",
         (limit,),
     )
     return [
@@ -179,7 +190,9 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
             subtype=row[4],
             note=row[5],
             unsure=bool(row[6]),
-            created_at=row[7],
+            tags=tuple(msgspec.json.decode(row[7])) if row[7] else (),
+            partial=row[8],
+            created_at=row[9],
         )
         for row in rows
     ]

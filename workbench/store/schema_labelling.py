@@ -41,7 +41,7 @@ _EVENTS = (
         created_at TEXT NOT NULL,
         merged INTEGER NOT NULL DEFAULT 0 CHECK (merged IN (0, 1))
     ) STRICT""",
-    "CREATE INDEX label_events_subject ON label_events (task, subject)",
+    "CREATE INDEX label_events_subject ON label_events (task, subject, annotator_id)",
     "CREATE INDEX label_events_annotator ON label_events (annotator_id, id)",
     """CREATE TRIGGER label_events_no_update BEFORE UPDATE ON label_events
         BEGIN SELECT raise(ABORT, 'label_events is append-only'); END""",
@@ -64,9 +64,13 @@ _EVENTS = (
         BEGIN SELECT raise(ABORT, 'the adjudicator is none of the annotators of the item'); END""",
 )
 
+TRIGGERS: tuple[str, ...] = tuple(statement for statement in _EVENTS if statement.startswith("CREATE TRIGGER"))
+"""What keeps label events as they are."""
+
 _SLOTS = (
     # ``quota`` slots make up an item's overlap; ``check`` and ``repeat`` slots are opened for one person at a claim.
     # A slot of an earlier round is ``past``. ``opened_at`` stands where own labels given before it are not shown.
+    # One that is ``away`` was taken along in a bundle: its person's, but they are not served it here.
     """CREATE TABLE assignments (
         id INTEGER PRIMARY KEY,
         batch_id INTEGER REFERENCES batches (id),
@@ -78,7 +82,7 @@ _SLOTS = (
         position INTEGER NOT NULL,
         meant_for INTEGER REFERENCES annotators (id),
         annotator_id INTEGER REFERENCES annotators (id),
-        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'leased', 'done', 'past')),
+        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'leased', 'away', 'done', 'past')),
         opened_at TEXT,
         claimed_at REAL,
         expires_at REAL
@@ -86,7 +90,9 @@ _SLOTS = (
     "CREATE UNIQUE INDEX assignments_slot ON assignments (task, subject, purpose, round, slot)",
     """CREATE UNIQUE INDEX assignments_person ON assignments (annotator_id, task, subject, purpose)
         WHERE annotator_id IS NOT NULL AND state <> 'past'""",
-    "CREATE INDEX assignments_open ON assignments (task, state, position)",
+    # The queue: what is open in a batch, by whom it is meant for, in its order.
+    "CREATE INDEX assignments_open ON assignments (state, task, batch_id, meant_for, position)",
+    "CREATE INDEX assignments_state ON assignments (state, task, subject, batch_id)",
 )
 
 _STATES = (
@@ -112,11 +118,30 @@ _MORE = (
         verdict TEXT NOT NULL CHECK (verdict IN ('correct', 'incorrect', 'unsuitable')),
         added_at TEXT NOT NULL
     ) STRICT""",
+    "DROP VIEW gold",
+    """CREATE VIEW gold AS
+        SELECT c.id AS completion_id,
+               CASE WHEN i.state IN ('conflict', 'excluded') OR k.completion_id IS NOT NULL THEN NULL
+                    WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END AS gold,
+               CASE WHEN i.state IN ('conflict', 'excluded') OR k.completion_id IS NOT NULL THEN NULL
+                    WHEN i.gold_from IS NOT NULL THEN i.gold_from
+                    WHEN c.imported_gold IS NOT NULL THEN 'imported' END AS gold_from
+        FROM completions AS c LEFT JOIN item_states AS i ON i.completion_id = c.id
+        LEFT JOIN check_items AS k ON k.completion_id = c.id
+        WHERE c.id < (SELECT completion_id FROM horizon)""",
     """CREATE TABLE guidelines (
         version TEXT PRIMARY KEY,
         text TEXT NOT NULL,
         author_id INTEGER NOT NULL REFERENCES annotators (id),
         created_at TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # Links that let a person in from a browser once, and the logins they became: hashes, never the secrets.
+    """CREATE TABLE admissions (
+        hash BLOB PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('link', 'login')),
+        annotator_id INTEGER NOT NULL REFERENCES annotators (id),
+        created_at TEXT NOT NULL,
+        expires_at REAL NOT NULL
     ) STRICT, WITHOUT ROWID""",
     "ALTER TABLE annotators ADD COLUMN paused_at TEXT",
     "ALTER TABLE annotators ADD COLUMN paused_why TEXT",

@@ -38,15 +38,18 @@ VISIBLE = "c.id < (SELECT completion_id FROM horizon)"
 SUBTYPE = "coalesce(i.subtype, q.subtype)"
 TYPE = "coalesce(substr(i.subtype, 1, 1), q.type)"
 STATE = "coalesce(i.state, 'unlabelled')"
+# A check is part of no benchmark: whatever is known of it, it has no gold.
+IS_CHECK = "c.id IN (SELECT completion_id FROM check_items)"
 GOLD = (
-    "CASE WHEN i.state IN ('conflict', 'excluded') THEN NULL "
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
     "WHEN i.gold_from IS NOT NULL THEN i.gold ELSE c.imported_gold END"
 )
 GOLD_FROM = (
-    "CASE WHEN i.state IN ('conflict', 'excluded') THEN NULL "
+    f"CASE WHEN i.state IN ('conflict', 'excluded') OR {IS_CHECK} THEN NULL "
     "WHEN i.gold_from IS NOT NULL THEN i.gold_from "
     "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
 )
+IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 
 COLUMNS: dict[str, str] = {
@@ -88,6 +91,20 @@ def compile_selection(selection: Selection) -> tuple[str, list[object]]:
         texts.append(text)
         parameters.extend(values)
     return " AND ".join(texts), parameters
+
+
+def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int]:
+    """Row ids of the chosen items, in the order of import.
+
+    Raises:
+        UsageError: See `compile_selection` and `check_names`.
+    """
+    where, parameters = compile_selection(check_names(connection, selection))
+    limit = -1 if selection.limit is None else selection.limit
+    rows = connection.execute(
+        f"SELECT c.id FROM {items_for(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
+    )
+    return [row[0] for row in rows]
 
 
 def check_names(connection: sqlite3.Connection, selection: Selection) -> Selection:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from workbench.model.label import ItemState, Task, TaskState
 from workbench.store.connection import Database
-from workbench.store.events import IN_FORCE
+from workbench.store.events import IN_FORCE, OF_THIS_ROUND
 
 
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
@@ -64,18 +64,19 @@ def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
 
 
 def touched(connection: sqlite3.Connection) -> Iterator[tuple[Task, int]]:
-    """Every task and subject that has events."""
+    """Every task and subject that has events from which a state follows."""
     yield from connection.execute(
         "SELECT DISTINCT task, subject FROM label_events "
-        "WHERE kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') ORDER BY task, subject"
+        "WHERE kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL "
+        "ORDER BY task, subject"
     ).fetchall()
 
 
 def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
-    """People with a label in force on the subject."""
+    """People with a label in force on the subject, in the round under way."""
     rows = connection.execute(
         "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
-        f"AND e.kind = 'label' AND {IN_FORCE}",
+        f"AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND}",
         (task, subject),
     )
     return [row[0] for row in rows]

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import gc
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from workbench.errors import UsageError
 from workbench.services.logs import app_log
 from workbench.services.project import Project
 from workbench.services.settings import FILE_NAME, Settings
 from workbench.tui.actions import Action, bindings
+from workbench.tui.at_work import AtWork
 from workbench.tui.keymap import key_names
+from workbench.tui.pace import Pace
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.themes import OWN_THEMES
 
@@ -28,16 +33,18 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "home": ("HomeScreen", "h", "Home: data sets, states, people, runs"),
     "annotate": ("AnnotateScreen", "a", "Annotate: label the next item"),
     "adjudicate": ("AdjudicateScreen", "j", "Adjudicate: settle conflicts"),
+    "conflicts": ("ConflictsScreen", "d", "Conflicts by kind: settle many alike at once"),
     "browse": ("BrowseScreen", "b", "Browse: every item in a table"),
     "runs": ("RunsScreen", "v", "Verifiers & runs: start, watch, pause, cancel"),
     "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
     "compare": ("CompareScreen", "c", "Compare: two verifiers on the same items"),
+    "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
     "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
     "history": ("HistoryScreen", "l", "History: your own labels"),
 }
 """Screen name -> (class in tui/screens/NAME.py, its key on Home, one line of help); imported on first use."""
 
-ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "history")
+ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 """What a person sees who came with ``--as NAME``."""
 
 _REPLACED_COMMANDS = {"Keys", "Quit"}
@@ -51,6 +58,8 @@ class WorkbenchApp(App[None]):
         project: The open project.
         annotator: Who came with ``--as``; None for the coordinator.
         working_as: Under whose name labels are given; the coordinator chooses one on the way there.
+        at_work: What is known of the person before the terminal: keys and time.
+        pace: How fast they have labelled.
         leaving: The person has quit; what still runs in threads no longer matters.
     """
 
@@ -65,13 +74,22 @@ class WorkbenchApp(App[None]):
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(EVERYWHERE)]
 
-    def __init__(self, project: Project, annotator: str | None = None, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        project: Project,
+        annotator: str | None = None,
+        settings: Settings | None = None,
+        begin_at: str = "home",
+    ) -> None:
         super().__init__()
         self.project = project
         self.annotator = annotator
         self.working_as = annotator
         self.settings = settings or Settings()
+        self.at_work = AtWork()
+        self.pace = Pace()
         self.leaving = False
+        self._begin_at = begin_at
         # Over a network each frame of an animation is felt.
         self.animation_level = "none"
 
@@ -81,7 +99,7 @@ class WorkbenchApp(App[None]):
         return ANNOTATOR_SCREENS if self.annotator else tuple(SCREENS)
 
     def on_mount(self) -> None:
-        """Theme and keys, then Home."""
+        """Theme and keys, then Home, and what was asked for on top of it."""
         for theme in OWN_THEMES:
             self.register_theme(theme)
         if self.settings.theme in self.available_themes:
@@ -93,6 +111,25 @@ class WorkbenchApp(App[None]):
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
         self.open_screen("home")
+        if self._begin_at != "home":
+            self.open_screen(self._begin_at)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Every key and mouse event comes here first, whichever screen or widget it is for."""
+        if isinstance(event, events.InputEvent) and not event.is_forwarded:
+            # Textual stamps events with this clock, on every platform.
+            late = time.perf_counter() - event.time
+            if isinstance(event, events.Key):
+                self.at_work.press(late)
+            elif isinstance(event, events.MouseDown):
+                self.at_work.click(late)
+            else:
+                self.at_work.touch()
+        await super().on_event(event)
+
+    def watch_app_focus(self, focused: bool) -> None:
+        """The terminal has got or lost the focus."""
+        self.at_work.focus(focused)
 
     def _check_keymap(self) -> None:
         """Look for slips in the keymap; in a thread, because it imports every screen."""
@@ -186,11 +223,18 @@ class WorkbenchApp(App[None]):
         self.panic(Text(f"The app has met an error and ended. What happened stands in {app_log(self.project)}"))
 
 
-def run(project: Project, annotator: str | None, settings: Settings) -> None:
-    """Run the app until the person leaves; problems are logged beside the database."""
+def run(project: Project, annotator: str | None, settings: Settings, begin_at: str = "home") -> None:
+    """Run the app until the person leaves; problems are logged beside the database.
+
+    Raises:
+        UsageError: There is no screen ``begin_at``, or it is not this person's.
+    """
+    app = WorkbenchApp(project, annotator, settings, begin_at)
+    if begin_at not in app.screen_names:
+        raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     # A collection of all that was imported is felt as a pause of 40 ms between two keys: it is left out of them.
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
-    WorkbenchApp(project, annotator, settings).run()
+    app.run()

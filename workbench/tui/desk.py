@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from workbench.errors import StoreError
+from workbench.errors import AnnotationError, StoreError
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.project import Project
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
@@ -19,12 +21,16 @@ HISTORY = 500
 class Desk:
     """Items come ready to be shown; every method may be called in a thread.
 
+    Attributes:
+        paused: What a paused person is told, as of the last look for an item or refusal; empty for anybody else.
+
     Raises (on creation):
         UsageError: There is no such annotator.
     """
 
     def __init__(self, project: Project, name: str, *, sighted: bool) -> None:
         self.session = AnnotationSession(project, name, sighted=sighted)
+        self.paused = ""
         self._claimed: set[int] = set()
         self._left = False
         self._lock = threading.Lock()
@@ -32,8 +38,11 @@ class Desk:
     def next(self, beside: tuple[int, ...] = ()) -> CardTexts | None:
         """The next item to label beside those that are open; None when nothing is left."""
         with self._lock:
-            item = None if self._left else self.session.next(beside)
-            if item is None:
+            if self._left:
+                return None
+            item = self.session.next(beside)
+            self.paused = self.session.paused()
+            if item is None or self.paused:
                 return None
             self._claimed.add(item.completion)
         return card_texts(item)
@@ -44,14 +53,24 @@ class Desk:
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store an answer; see `AnnotationSession.submit`."""
-        stored = self.session.submit(item, answer)
+        with self._noting_pause():
+            stored = self.session.submit(item, answer)
         if answer.verdict is not None:
             self._claimed.discard(item.completion)
         return stored
 
+    @contextmanager
+    def _noting_pause(self) -> Iterator[None]:
+        try:
+            yield
+        except AnnotationError:
+            self.paused = self.session.paused()
+            raise
+
     def undo(self) -> CardTexts | None:
         """Take the newest label back and open its item; None when there is none."""
-        item = self.session.undo()
+        with self._noting_pause():
+            item = self.session.undo()
         if item is None:
             return None
         if item.verdict is None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.errors import AnnotationError
-from workbench.services.labelling.annotating import Progress
+from workbench.services.labelling import guidelines
+from workbench.services.labelling.annotating import AnnotationItem, Progress
+from workbench.services.labelling.guidelines import Guideline
 from workbench.tui.desk import Desk
 from workbench.tui.judging import JudgingScreen
 from workbench.tui.widgets.card_texts import CardTexts
@@ -34,11 +36,29 @@ New items appear here by themselves. A coordinator opens them with
 
 [ goes back to your own labels, z takes the last one back.
 """
+_PAUSED = """\
+{sentence}
+
+Your labels are kept. Items appear here by themselves as soon as you can go on.
+"""
 _NOBODY = """\
 Nobody is here to label yet. A coordinator opens label slots with
 
   workbench assign {database} --annotators NAME,OTHER --per-item 2
 """
+
+
+class Marks(Struct, frozen=True):
+    """What a person says beside a verdict; before there is one it waits on the screen. See `LabelEvent`."""
+
+    unsure: bool = False
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+
+    @staticmethod
+    def of(item: AnnotationItem) -> Marks:
+        """What stands beside the item's verdict, or waits for one."""
+        return Marks(item.unsure, item.tags, item.partial)
 
 
 class ItemFlow(JudgingScreen):
@@ -54,8 +74,12 @@ class ItemFlow(JudgingScreen):
         self._waiting: list[CardTexts] = []
         self._revisiting = False
         self._fetching = False
-        self._unsure = False
+        self._marks = Marks()
+        self._guideline: Guideline | None = None
         self._progress: Progress | None = None
+        self._left_at: float | None = None
+        self._painted_at: float | None = None
+        self._wait_ms: int | None = None
         self._types: dict[int, str | None] = {}
 
     @abstractmethod
@@ -67,15 +91,24 @@ class ItemFlow(JudgingScreen):
         """Forget what was being asked: its item is left."""
 
     @property
+    def _ready(self) -> bool:
+        """Whether nothing is being stored, and the item on the screen was there when the last key was pressed."""
+        if self._busy or self._current is None:
+            return not self._busy
+        acted_at = self.workbench.at_work.acted_at
+        return self._painted_at is not None and (acted_at is None or acted_at >= self._painted_at)
+
+    @property
     def _free(self) -> bool:
-        """Whether an item is on the screen and nothing is being stored."""
-        return self._current is not None and not self._busy
+        """Whether there is an item on the screen that the last key can have been meant for."""
+        return self._current is not None and self._ready
 
     # -- coming and going --------------------------------------------------------------------------
 
     def begin(self, name: str) -> None:
         """Open the person's session and the first item."""
         self._person = name
+        self._follow_guidelines()
         self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
         self.set_interval(HEARTBEAT_S, self._heartbeat)
         self.set_interval(LOOK_AGAIN_S, self._look_again)
@@ -106,6 +139,7 @@ class ItemFlow(JudgingScreen):
         if self._desk is None or self._busy:
             self.set_timer(_SOON_S, partial(self.open_item, completion))
         else:
+            self.leave()
             self.store(partial(self._desk.open, completion), self._revisit, "opening …")
 
     def on_unmount(self) -> None:
@@ -117,6 +151,7 @@ class ItemFlow(JudgingScreen):
     def _heartbeat(self) -> None:
         if self._desk is not None:
             self.in_background(self._desk.session.heartbeat, lambda _: self._count(), group="annotate-heartbeat")
+            self._follow_guidelines()
 
     def _count(self) -> None:
         if self._desk is not None:
@@ -126,12 +161,26 @@ class ItemFlow(JudgingScreen):
         self._progress = progress
         self.draw_line()
 
+    def _follow_guidelines(self) -> None:
+        self.in_background(partial(guidelines.current, self.project), self._guided, group="annotate-guidelines")
+
+    def _guided(self, guideline: Guideline) -> None:
+        """Show the guidelines in force; who has begun under others is told."""
+        before, self._guideline = self._guideline, guideline
+        if before is None or before.version != guideline.version:
+            self.card.set_guidelines(guideline.text)
+        if before is not None and before.version != guideline.version:
+            self.notify("The guidelines have changed: g shows them.", title="New guidelines", markup=False)
+
     # -- failures ----------------------------------------------------------------------------------
 
     def store_failed(self, error: BaseException | None) -> None:
-        """Leave an item whose quota is full."""
+        """Leave an item whose quota is full; who is paused is told so."""
         self.stop_asking()
-        if self._current is None:
+        if self._desk is not None and self._desk.paused:
+            self._waiting.clear()
+            self._show_empty()
+        elif self._current is None:
             self._show_empty()
         elif isinstance(error, AnnotationError):
             self._advance()
@@ -145,13 +194,33 @@ class ItemFlow(JudgingScreen):
 
     def _show(self, texts: CardTexts, *, revisiting: bool = False) -> None:
         self._current, self._revisiting = texts, revisiting
-        self._unsure, self._note = texts.item.unsure, texts.item.note
+        self._marks, self._note = Marks.of(texts.item), texts.item.note
         self.set_class(False, "empty")
         self.card.show(texts)
         self._stopwatch.start()
         self.draw_line()
+        left_at, self._left_at = self._left_at, None
+        self._painted_at = self._wait_ms = None
+        self.card.call_after_refresh(self._painted, texts.item.completion, left_at)
+        self.suggest_break()
         # Rendering the item after it would slow the painting of this one.
         self.set_timer(AHEAD_S, self._fetch)
+
+    def leave(self, pressed_at: float | None = None) -> None:
+        """The item on the screen is done with: from now on the person waits for the next one.
+
+        Args:
+            pressed_at: When the key was pressed that ended it; None: the last one.
+        """
+        self._left_at = pressed_at or self.workbench.at_work.acted_at
+
+    def _painted(self, completion: int, left_at: float | None) -> None:
+        """The item can be seen: a key pressed before was for another one."""
+        if self._current is None or self._current.item.completion != completion or self._painted_at is not None:
+            return
+        self._painted_at = self.workbench.at_work.now()
+        if left_at is not None:
+            self._wait_ms = round(1000 * (self._painted_at - left_at))
 
     def _show_next(self, texts: CardTexts) -> None:
         """Show an item to label; one that is labelled lacks its type."""
@@ -164,9 +233,10 @@ class ItemFlow(JudgingScreen):
         self._show(texts, revisiting=True)
 
     def _park(self) -> None:
-        """Keep an item that is not done for later; one gone back to needs no keeping."""
+        """Keep an item that is not done, and what was said beside it, for later; one gone back to needs no keeping."""
         if self._current is not None and not self._revisiting and not self._complete(self._current):
-            self._waiting.insert(0, self._current)
+            item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
+            self._waiting.insert(0, self._current._replace(item=item))
 
     def _advance(self) -> None:
         """Go on to the next item, or wait for it."""
@@ -187,6 +257,8 @@ class ItemFlow(JudgingScreen):
 
     def _fetched(self, texts: CardTexts | None) -> None:
         self._fetching = False
+        if self._desk is not None and self._desk.paused:
+            texts = None
         texts = self._with_known_type(texts)
         open_ones = {one.item.completion for one in (self._current, *self._waiting) if one is not None}
         if texts is not None and texts.item.completion not in open_ones:
@@ -212,10 +284,13 @@ class ItemFlow(JudgingScreen):
             self._fetch()
 
     def _show_empty(self) -> None:
+        if self._desk is not None and self._desk.paused:
+            self._say_empty(_PAUSED.format(sentence=self._desk.paused))
+            return
         self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name)))
 
     def _say_empty(self, text: str) -> None:
-        self._current = None
+        self._current = self._left_at = None
         self.query_one("#annotate-empty", Static).update(Content(text))
         self.set_class(True, "empty")
         self.draw_line()
@@ -229,7 +304,8 @@ class ItemFlow(JudgingScreen):
 
     def action_undo(self) -> None:
         """Take the newest label back."""
-        if self._desk is not None and not self._busy:
+        if self._desk is not None and self._ready:
+            self.leave()
             self.store(self._desk.undo, self._undone, "undoing …")
 
     def _undone(self, texts: CardTexts | None) -> None:
@@ -238,6 +314,8 @@ class ItemFlow(JudgingScreen):
             return
         completion = texts.item.completion
         self.know_type(texts.item.question, texts.item.subtype)
+        if texts.item.verdict is None:
+            self.workbench.pace.take_back(completion)
         if self._current is not None and self._current.item.completion != completion:
             self._park()
         self._waiting = [one for one in self._waiting if one.item.completion != completion]
@@ -249,6 +327,7 @@ class ItemFlow(JudgingScreen):
         """Give the item back; one gone back to is only left."""
         if not self._free or self._current is None or self._desk is None:
             return
+        self.leave()
         if self._revisiting:
             self._advance()
             return
@@ -270,8 +349,9 @@ class ItemFlow(JudgingScreen):
             self._step(older=False)
 
     def _step(self, *, older: bool) -> None:
-        if self._desk is None or self._busy:
+        if self._desk is None or not self._ready:
             return
+        self.leave()
         at = self._current.item.completion if self._current is not None and self._current.item.verdict else None
         self.store(partial(self._desk.step, at, older), partial(self._stepped, older), "…")
 

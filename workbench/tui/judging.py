@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
+from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
 from workbench.model.label import EXCLUSION_REASONS
@@ -21,6 +22,8 @@ from workbench.tui.widgets.note_input import NoteInput
 Result = TypeVar("Result")
 
 _STORE = "judging-store"
+_SAYING_S = 0.05
+"""How long work takes before the screen says so: painting it at once would delay the item that follows."""
 
 
 def looking_actions(screen: str) -> tuple[Action, ...]:
@@ -52,7 +55,8 @@ class JudgingScreen(PersonScreen):
         self._busy = False
         self._said = ""
         self._note = ""
-        self._stopwatch = Stopwatch()
+        self._patience: Timer | None = None
+        self._stopwatch: Stopwatch
 
     @property
     def card(self) -> FinalAnswerCard:
@@ -72,18 +76,23 @@ class JudgingScreen(PersonScreen):
     def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
         """Work on which the keys wait."""
         self._busy, self._said = True, saying
-        self.draw_line()
+        self._patience = self.set_timer(_SAYING_S, self.draw_line)
         self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)
 
     def _stored(self, then: Callable[[Result], None], result: Result) -> None:
-        self._busy, self._said = False, ""
+        self._free_keys("")
         then(result)
         self.draw_line()
+
+    def _free_keys(self, said: str) -> None:
+        self._busy, self._said = False, said
+        if self._patience is not None:
+            self._patience.stop()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Free the keys after a failure."""
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
-            self._busy, self._said = False, "! not saved"
+            self._free_keys("! not saved")
             self.store_failed(event.worker.error)
             self.draw_line()
 
@@ -137,20 +146,15 @@ class JudgingScreen(PersonScreen):
     # -- the clock ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """The clock follows the terminal's focus."""
-        self.watch(self.app, "app_focus", self._stopwatch.focus, init=False)
+        """Before the first item."""
+        self._stopwatch = Stopwatch(self.workbench.at_work)
         if not gc.get_freeze_count():
             # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
             gc.freeze()
 
-    def on_key(self) -> None:
-        """Somebody is here."""
-        self._stopwatch.touch()
-
-    def on_mouse_scroll_down(self) -> None:
-        """Somebody is here."""
-        self._stopwatch.touch()
-
-    def on_mouse_scroll_up(self) -> None:
-        """Somebody is here."""
-        self._stopwatch.touch()
+    def suggest_break(self) -> None:
+        """After so long at work, a notice between two items, once."""
+        minutes = self.workbench.settings.annotation.break_after_minutes
+        if self.workbench.at_work.needs_break(minutes):
+            text = f"{minutes} minutes at work: labels are better after a break."
+            self.notify(text, title="Time for a break", timeout=15, markup=False)

@@ -1,49 +1,36 @@
-"""How long an item has been open, and how long somebody was looking."""
+"""How long, and with how many keys, an item has been looked at."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-IDLE_S: Final = 60.0
-"""Seconds after the last key or mouse event at which nobody is taken to be looking any more."""
+from workbench.tui.at_work import AtWork
 
 
 class Elapsed(NamedTuple):
-    """Times in milliseconds."""
+    """Times in milliseconds, and the keys pressed meanwhile."""
 
     open_ms: int
     focused_ms: int
+    keys: int
 
 
 class Stopwatch:
     """Counts from ``start``; a blurred terminal and idle time are left out of the focused time."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._focused = True
+    def __init__(self, work: AtWork) -> None:
+        self._work = work
         self.start()
 
     def start(self) -> None:
         """Begin anew: an item has appeared."""
-        self._started = self._seen = self._clock()
-        self._looked = 0.0
-
-    def touch(self) -> None:
-        """Somebody has pressed a key or moved the wheel."""
-        self._looked += self._since_seen()
-        self._seen = self._clock()
-
-    def focus(self, focused: bool) -> None:
-        """The terminal has got or lost the focus."""
-        self.touch()
-        self._focused = focused
+        self._started, self._looked, self._keys = self._work.now(), self._work.looked, self._work.keys
 
     def elapsed(self) -> Elapsed:
-        """Both times so far."""
-        looked = self._looked + self._since_seen()
-        return Elapsed(round(1000 * (self._clock() - self._started)), round(1000 * looked))
-
-    def _since_seen(self) -> float:
-        return min(self._clock() - self._seen, IDLE_S) if self._focused else 0.0
+        """Everything since ``start``."""
+        work = self._work
+        return Elapsed(
+            open_ms=round(1000 * (work.now() - self._started)),
+            focused_ms=round(1000 * (work.looked - self._looked)),
+            keys=work.keys - self._keys,
+        )

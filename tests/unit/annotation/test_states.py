@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
-from workbench.annotation.states import current_labels, item_state, task_state
+from workbench.annotation.states import current_exclusions, current_labels, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import EventKind, LabelEvent, LabelVerdict, State, Task, TaskState
 from workbench.services.labelling import ledger
@@ -281,3 +281,32 @@ def test_a_ruling_of_somebody_who_also_labelled_does_not_count() -> None:
 def test_repeats_and_checks_settle_nothing() -> None:
     for kind in ("repeat", "check"):
         assert task_state([label(1, "correct", kind=kind), label(2, "correct", kind=kind)]).state == "unlabelled"
+
+
+def test_any_coordinator_lifts_or_restates_an_exclusion() -> None:
+    labels = [label(1, "correct"), label(2, "correct")]
+    out = label(8, "unsuitable", 5, kind="exclusion", exclusion_reason="proof")
+    restated = label(9, "unsuitable", 6, kind="exclusion", exclusion_reason="truncated", supersedes=out.uuid)
+    assert task_state([*labels, out, restated]).reason == "truncated"
+    lifted = label(7, "unsuitable", 7, kind="retraction", supersedes=restated.uuid)
+    assert task_state([lifted, restated, out, *labels]).state == "final"
+
+
+def test_every_exclusion_in_force_must_be_lifted() -> None:
+    here = label(8, "unsuitable", 5, kind="exclusion", exclusion_reason="proof")
+    there = label(8, "unsuitable", 6, kind="exclusion", exclusion_reason="truncated")
+    assert current_exclusions([there, here]) == [here, there]
+    lifted = label(8, "unsuitable", 7, kind="retraction", supersedes=there.uuid)
+    assert task_state([here, there, lifted]).reason == "proof"
+
+
+def test_nobody_takes_back_the_label_of_someone_else() -> None:
+    labels = [label(1, "correct"), label(2, "correct")]
+    theirs = label(3, "correct", 3, kind="retraction", supersedes=labels[0].uuid)
+    assert task_state([*labels, theirs]).state == "final"
+
+
+def test_a_ruling_that_names_no_labels_settles_those_that_are_not_later() -> None:
+    labels = [label(1, "correct", 1), label(2, "incorrect", 3)]
+    assert task_state([*labels, label(3, "incorrect", 3, kind="adjudication")]).decided_by == "adjudicated"
+    assert task_state([*labels, label(3, "incorrect", 2, kind="adjudication")]).state == "conflict"

@@ -35,10 +35,22 @@ def test_an_unknown_field_is_refused_with_ours() -> None:
     assert caught.value.exit_code == 2
 
 
-@pytest.mark.parametrize("text", ["question", "question=", ""])
+@pytest.mark.parametrize("text", ["question", ""])
 def test_a_map_needs_two_sides(text: str) -> None:
     with pytest.raises(UsageError):
         parse_map([text])
+
+
+def test_a_field_without_a_column_is_left_out() -> None:
+    found = ["question", "answer", "completion", "answer_type", "answer_subtype"]
+    columns = resolve_columns(found, parse_map(["type=", "subtype="]), released=True, place="f")
+    assert not {"type", "subtype"} & columns.keys()
+    assert columns["reference"] == "answer"
+
+
+def test_a_required_field_is_not_left_out() -> None:
+    with pytest.raises(FormatError, match="no column holds the question"):
+        resolve_columns(["question", "answer", "completion"], parse_map(["question="]), released=False, place="f")
 
 
 def test_one_column_is_not_taken_twice() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, numbered
-from workbench.model.selection import Selection, parse_condition
+from tests.helpers import make_project, mean_nobody, numbered
+from workbench.model.policy import AnnotationPolicy
+from workbench.services.labelling import people, serving
 from workbench.services.project import Project
-from workbench.store import assignments, people
+from workbench.store import assignments, claiming
 
 ITEMS = 12
 
@@ -23,9 +22,8 @@ ITEMS = 12
 def project(tmp_path: Path) -> Iterator[Project]:
     """Twelve items of six questions; two slots each for a, b and c."""
     made = make_project(tmp_path, numbered(ITEMS))
-    with made.database.write() as connection:
-        names = [people.add(connection, name) for name in "abc"]
-        assignments.open_batch(connection, names, 2, None, Selection(), "seed")
+    people.assign(made, ["a", "b", "c"], per_item=2)
+    mean_nobody(made)
     yield made
     made.close()
 
@@ -36,7 +34,7 @@ def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
 
 def claim(project: Project, person: int, at: float | None = None) -> int | None:
     with project.database.write() as connection:
-        return assignments.claim(connection, person, time.time() if at is None else at)
+        return serving.serve(connection, person, AnnotationPolicy(), time.time() if at is None else at)
 
 
 def take(project: Project, completion: int, person: int) -> bool:
@@ -44,22 +42,9 @@ def take(project: Project, completion: int, person: int) -> bool:
         return assignments.take(connection, "correctness", completion, person)
 
 
-def test_slots_are_opened_once(project: Project) -> None:
-    with project.database.write() as connection:
-        again = assignments.open_batch(connection, [1, 2, 3], 2, None, Selection(), "seed")
-        more = assignments.open_batch(connection, [1, 2, 3], 3, None, Selection(limit=4), "seed")
-    assert again == (0, 0)
-    assert more == (4, 2)
-
-
-def test_only_the_selected_items_get_slots(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(ITEMS))
-    with project.database.write() as connection:
-        person = people.add(connection, "a")
-        chosen = Selection((parse_condition("gold=correct"),))
-        opened = assignments.open_batch(connection, [person], 1, None, chosen, "seed")
-    assert opened == (6, 6)
-    project.close()
+def left(project: Project, person: int) -> tuple[int, int]:
+    counts = claiming.counts(project.database.reader(), person)
+    return counts.done, counts.leased + counts.fresh + counts.skipped
 
 
 def test_the_order_is_random_and_the_same_for_everyone(project: Project) -> None:
@@ -76,9 +61,8 @@ def test_the_order_is_random_and_the_same_for_everyone(project: Project) -> None
 
 
 def test_nobody_gets_an_item_twice_or_outside_their_batch(project: Project) -> None:
-    with project.database.write() as connection:
-        stranger = people.add(connection, "stranger")
-    assert claim(project, stranger) is None
+    people.add_annotators(project, ["stranger"])
+    assert claim(project, 4) is None
     claimed = [claim(project, 1) for _ in range(ITEMS)]
     assert len(set(claimed)) == ITEMS
     assert claim(project, 1) is None
@@ -122,8 +106,8 @@ def test_an_undone_label_is_leased_again(project: Project) -> None:
     with project.database.write() as connection:
         assignments.lease_again(connection, "correctness", completion, 1, time.time())
     with project.database.write() as connection:
-        assert assignments.leased(connection, 1, time.time()) == [completion]
-    assert assignments.progress(project.database.reader(), 1) == (0, ITEMS)
+        assert claiming.leased(connection, 1, time.time()) == [completion]
+    assert left(project, 1) == (0, ITEMS)
 
 
 def test_a_skipped_item_comes_last_and_serves_others_meanwhile(project: Project) -> None:
@@ -150,57 +134,9 @@ def test_the_type_slot_stays_while_another_completion_of_the_question_is_open(pr
 
 
 def test_progress_counts_done_and_what_may_still_come(project: Project) -> None:
-    assert assignments.progress(project.database.reader(), 1) == (0, ITEMS)
+    assert left(project, 1) == (0, ITEMS)
     completion = claim(project, 1)
     assert completion is not None
-    assert assignments.progress(project.database.reader(), 1) == (0, ITEMS)
+    assert left(project, 1) == (0, ITEMS)
     take(project, completion, 1)
-    assert assignments.progress(project.database.reader(), 1) == (1, ITEMS - 1)
-
-
-WORKER = """
-import sys, time
-from pathlib import Path
-from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import open_project
-project = open_project(sys.argv[1])
-session = AnnotationSession(project, sys.argv[2])
-while not Path(sys.argv[1] + ".go").exists():
-    time.sleep(0.001)
-number = 0
-while (item := session.next()) is not None:
-    number += 1
-    if number % 7 == 3:
-        session.skip(item)
-        continue
-    verdict = "correct" if number % 3 else "incorrect"
-    session.submit(item, Answer(verdict=verdict, subtype="A1" if item.asks_type else None))
-    if number % 11 == 5:
-        session.undo()
-project.close()
-"""
-
-
-def test_quotas_are_exact_with_several_processes(tmp_path: Path) -> None:
-    """People in their own processes claim, label, skip and undo at the same time."""
-    names, items = ("a", "b", "c", "d"), 120
-    project = make_project(tmp_path, numbered(items))
-    with project.database.write() as connection:
-        ids = [people.add(connection, name) for name in names]
-        assignments.open_batch(connection, ids, 2, None, Selection(), "seed")
-    root = Path(__file__).parents[3]
-    workers = [subprocess.Popen([sys.executable, "-c", WORKER, str(project.path), name], cwd=root) for name in names]
-    time.sleep(0.5)
-    Path(f"{project.path}.go").touch()
-    assert [worker.wait(timeout=100) for worker in workers] == [0] * len(names)
-    current = (
-        "SELECT subject, count(*), count(DISTINCT annotator_id) FROM label_events AS e WHERE kind = 'label' "
-        "AND task = ? AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid) GROUP BY subject"
-    )
-    for task, subjects in (("correctness", items), ("type", items // 2)):
-        counted = rows(project, current, task)
-        assert len(counted) == subjects
-        assert {row[1:] for row in counted} == {(2, 2)}
-    slots = rows(project, "SELECT task, state, count(*) FROM assignments GROUP BY 1, 2 ORDER BY 1")
-    assert slots == [("correctness", "done", 2 * items), ("type", "done", items)]
-    project.close()
+    assert left(project, 1) == (1, ITEMS - 1)

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
 
 from tests.helpers import add_items, make_project
+from workbench.model.label import EventKind, LabelEvent
+from workbench.model.policy import AnnotationPolicy
+from workbench.services.labelling import guidelines
+from workbench.services.labelling.adjudicating import AdjudicationSession
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.labelling.coordinating import exclude, lift, reopen
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.store import blind, events, people
 from workbench.store.connection import open_connection
+from workbench.tui.screens.home import _own_progress
 
 MARK = "ZQXMARK"
+OWN_MARK = "ZQXOWN"
+VIEWS = ("own_events", "own_slots", "own_drafts")
 SHOWN = {"question": "What is 6 times 7?", "reference": r"\boxed{42}", "completion": r"It is \boxed{42}."}
 
 
@@ -48,6 +58,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
         connection.execute("UPDATE question_text SET type_text = ?1, subtype_text = ?1", (f"{MARK}-type-text",))
     label_as_peers(made)
     judge(made)
+    coordinate(made)
     yield made
     made.close()
 
@@ -96,6 +107,38 @@ def judge(project: Project) -> None:
             )
 
 
+def coordinate(project: Project) -> None:
+    """Everything else that others do: checks, repeats, decisions, guidelines, pauses; each with a mark."""
+    boss = f"{MARK}-dora"
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO check_items VALUES (6, 'unsuitable', ?)", (MARK,))
+        ben = people.add(connection, f"{MARK}-ben")
+        kinds: tuple[EventKind, ...] = ("repeat", "check", "flag", "reveal", "adjudication")
+        for kind, subject in product(kinds, (3, 4, 6)):
+            event = LabelEvent(
+                uuid=events.new_uuid(),
+                kind=kind,
+                task="correctness",
+                subject=subject,
+                annotator=ben,
+                created_at=people.now(),
+                verdict="correct",
+                tags=(MARK,),
+                partial=0.25,
+                note=f"{MARK}-{kind}",
+                guideline=MARK,
+                view=MARK,
+                merged=True,
+            )
+            events.append(connection, event)
+        people.pause(connection, ben, f"{MARK}-why")
+    reopen(project, [5], reason=f"{MARK}-reopened", by=boss)
+    exclude(project, [2], reason="other", note=f"{MARK}-excluded", by=boss)
+    lift(project, [2], note=f"{MARK}-lifted", by=boss)
+    exclude(project, [4], reason="other", note=f"{MARK}-excluded", by=boss)
+    guidelines.add_version(project, "Judge the final answer.", by=boss)
+
+
 def labels_of_peers(project: Project) -> int:
     count: int = (
         project.database.reader().execute("SELECT count(*) FROM label_events WHERE kind = 'label'").fetchone()[0]
@@ -110,8 +153,13 @@ def session(project: Project) -> Iterator[AnnotationSession]:
     made.close()
 
 
-def test_peers_have_labelled(project: Project) -> None:
+def test_peers_have_done_everything_there_is(project: Project) -> None:
     assert labels_of_peers(project) >= 10
+    reader = project.database.reader()
+    kinds = {kind for (kind,) in reader.execute("SELECT DISTINCT kind FROM label_events")}
+    assert kinds == set(get_args(EventKind))
+    empty = {name for name in tables(project) if not reader.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone()}
+    assert not empty & {"label_events", "check_items", "guidelines", "verdicts", "task_states", "models", "drafts"}
 
 
 CALLS: dict[str, Callable[[AnnotationSession, AnnotationItem], object]] = {
@@ -126,6 +174,7 @@ CALLS: dict[str, Callable[[AnnotationSession, AnnotationItem], object]] = {
     "heartbeat": lambda session, item: session.heartbeat(),
     "history": lambda session, item: session.history(),
     "progress": lambda session, item: session.progress(),
+    "paused": lambda session, item: session.paused(),
     "close": lambda session, item: session.close(),
 }
 
@@ -143,6 +192,80 @@ def test_no_method_returns_what_the_annotator_must_not_know(session: AnnotationS
     assert MARK not in repr(item)
     assert MARK not in repr(found)
     assert MARK.encode() not in msgspec.json.encode(found if found is not None else {})
+
+
+READS: dict[str, Callable[[Project], object]] = {
+    "Home": lambda project: _own_progress(project, "amira"),
+    "conflicts left": lambda project: AdjudicationSession(project, "amira").left(),
+    "guidelines": lambda project: guidelines.current(project),
+}
+"""What an annotator's app reads beside the session (History and Annotate read through the session alone)."""
+
+
+@pytest.mark.parametrize("name", READS)
+def test_nothing_else_an_annotator_s_app_reads_says_it(project: Project, name: str) -> None:
+    found = READS[name](project)
+    assert MARK not in repr(found)
+    assert MARK.encode() not in msgspec.json.encode(found)
+
+
+def test_every_item_is_walked_and_nothing_of_others_is_seen(project: Project, session: AnnotationSession) -> None:
+    """From the first item to the last, with a look back, an edit and an undo at each."""
+    walked = []
+    while (item := session.next()) is not None:
+        walked.append(item.completion)
+        mine = Answer(verdict="incorrect", subtype="A1" if item.asks_type else None, note="mine")
+        session.submit(item, mine)
+        seen = [item, session.open(item.completion), session.history(), session.progress(), session.paused()]
+        session.submit(session.open(item.completion), Answer(verdict="correct"))
+        seen += [session.undo(), session.history()]
+        session.submit(session.open(item.completion), mine)
+        assert MARK not in repr(seen)
+    assert len(walked) >= 4
+
+
+def test_a_check_looks_like_any_other_item(project: Project, connection: sqlite3.Connection) -> None:
+    session = AnnotationSession(project, "amira", policy=AnnotationPolicy(check_rate=1.0, check_minimum=1_000))
+    shown, kinds = [], set()
+    for _ in range(3):
+        item = session.next()
+        assert item is not None
+        shown.append(item)
+        session.submit(item, Answer(verdict="incorrect", subtype="A1" if item.asks_type else None))
+    stored = project.database.reader().execute(
+        "SELECT DISTINCT kind FROM label_events WHERE annotator_id = ? AND task = 'correctness'", (session.person.id,)
+    )
+    assert {"check", "label"} <= {kind for (kind,) in stored}
+    kinds = {kind for (kind,) in connection.execute("SELECT kind FROM own_events")}
+    assert kinds == {"label"}
+    columns = {view: [row[0] for row in connection.execute(f"SELECT * FROM {view}").description] for view in VIEWS}
+    assert not {"purpose", "meant_for", "opened_at", "batch_id", "round"} & set(columns["own_slots"])
+    slots = connection.execute("SELECT * FROM own_slots WHERE task = 'correctness'").fetchall()
+    assert {row[2] for row in slots} == {"done"}
+    session.close()
+
+
+def test_an_item_that_comes_again_hides_what_was_said_of_it(project: Project, connection: sqlite3.Connection) -> None:
+    first = AnnotationSession(project, "amira", policy=AnnotationPolicy(check_rate=0, repeat_share=0))
+    item = first.next()
+    assert item is not None
+    first.submit(item, Answer(verdict="incorrect", subtype="A1", note=OWN_MARK, tags=("guessed",)))
+    first.flag(item, True)
+    assert OWN_MARK in repr([first.history(), first.open(item.completion)])
+    again = AnnotationSession(project, "amira", policy=AnnotationPolicy(repeat_share=1.0, repeat_after_hours=0))
+    repeated = again.next()
+    assert repeated is not None
+    assert repeated.completion == item.completion
+    seen = [repeated, again.open(item.completion), again.history(), again.progress()]
+    assert OWN_MARK not in repr(seen)
+    assert (repeated.verdict, repeated.tags, repeated.unsure) == (None, (), False)
+    for view in VIEWS:
+        assert OWN_MARK not in repr(connection.execute(f"SELECT * FROM {view}").fetchall())
+    again.submit(repeated, Answer(verdict="correct"))
+    both = connection.execute("SELECT verdict FROM own_events WHERE kind = 'label' AND task = 'correctness'")
+    assert set(both.fetchall()) == {("correct",), ("incorrect",)}, "now both may be seen"
+    first.close()
+    again.close()
 
 
 @pytest.fixture
@@ -175,6 +298,37 @@ def test_every_other_table_and_column_is_denied(project: Project, connection: sq
     plain.close()
 
 
+WAYS = (
+    "SELECT {column} FROM {table}",
+    "SELECT t.{column} FROM main.{table} AS t",
+    "SELECT max({column}) FROM {table}",
+    "SELECT (SELECT {column} FROM {table} LIMIT 1) FROM own_slots",
+    "SELECT 1 FROM own_events WHERE EXISTS (SELECT 1 FROM {table} WHERE {column} IS NOT NULL)",
+    "SELECT subject FROM own_slots ORDER BY (SELECT max({column}) FROM {table})",
+    "WITH own_events AS (SELECT {column} FROM main.{table}) SELECT * FROM own_events",
+    "WITH RECURSIVE own_slots AS (SELECT {column} FROM {table} UNION SELECT * FROM own_slots) SELECT * FROM own_slots",
+    "SELECT * FROM (SELECT {column} FROM {table}) AS own_drafts",
+    "SELECT id FROM completions UNION ALL SELECT {column} FROM {table}",
+    "SELECT c.id FROM completions AS c JOIN {table} AS own_slots ON own_slots.{column} = c.id",
+)
+"""Shapes of a query that reads one column of a table, with names that might be mistaken for the person's own views."""
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_column_is_read_in_any_shape(project: Project, connection: sqlite3.Connection, way: str) -> None:
+    plain = open_connection(project.path)
+    tried = 0
+    for table in tables(project):
+        for row in plain.execute(f"PRAGMA table_info({table})"):
+            if row[1] in blind.READABLE.get(table, ()):
+                continue
+            with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
+                connection.execute(way.format(table=table, column=row[1])).fetchall()
+            tried += 1
+    assert tried > 100
+    plain.close()
+
+
 @pytest.mark.parametrize(
     "query",
     [
@@ -190,6 +344,23 @@ def test_every_other_table_and_column_is_denied(project: Project, connection: sq
         "SELECT * FROM pragma_table_list",
         "PRAGMA table_list",
         "PRAGMA query_only = OFF",
+        "PRAGMA table_info(label_events)",
+        "PRAGMA writable_schema = ON",
+        "SELECT * FROM pragma_table_info('label_events')",
+        "SELECT sql FROM sqlite_temp_master",
+        "SELECT sql FROM temp.sqlite_master",
+        "SELECT count(*) FROM check_items",
+        "SELECT 1 FROM assignments WHERE purpose = 'check'",
+        "SELECT verdict FROM check_items",
+        "SELECT paused_why FROM annotators",
+        "SELECT author_id FROM guidelines",
+        "EXPLAIN SELECT * FROM label_events",
+        "VACUUM INTO '/tmp/never'",
+        "SAVEPOINT s",
+        "CREATE TEMP TABLE copy AS SELECT * FROM label_events",
+        "CREATE TEMP TRIGGER t AFTER INSERT ON drafts BEGIN SELECT 1; END",
+        "DROP VIEW own_events",
+        "DROP VIEW temp.own_events",
         "ATTACH ':memory:' AS other",
         "CREATE TEMP VIEW mine AS SELECT 1",
         "DELETE FROM drafts",
@@ -197,7 +368,7 @@ def test_every_other_table_and_column_is_denied(project: Project, connection: sq
     ],
 )
 def test_no_way_around(connection: sqlite3.Connection, query: str) -> None:
-    with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
+    with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized|authorization denied"):
         connection.execute(query).fetchall()
 
 
@@ -208,6 +379,6 @@ def test_own_rows_are_there(project: Project, session: AnnotationSession, connec
     session.keep_draft(item, "draft")
     assert connection.execute("SELECT verdict, note FROM own_events").fetchall() == [("incorrect", "mine")]
     assert connection.execute("SELECT note FROM own_drafts").fetchall() == [("draft",)]
-    for view in ("own_events", "own_slots", "own_drafts"):
+    for view in VIEWS:
         assert MARK not in repr(connection.execute(f"SELECT * FROM {view}").fetchall())
     assert events.current_of(project.database.reader(), "correctness", item.completion, session.person.id) is not None

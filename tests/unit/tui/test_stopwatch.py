@@ -1,8 +1,9 @@
-"""Focused time leaves out what nobody looked at."""
+"""Focused time leaves out what nobody looked at; keys and breaks are counted beside it."""
 
 from __future__ import annotations
 
-from workbench.tui.stopwatch import IDLE_S, Elapsed, Stopwatch
+from workbench.tui.at_work import BREAK_S, IDLE_S, AtWork
+from workbench.tui.stopwatch import Elapsed, Stopwatch
 
 
 class Clock:
@@ -16,40 +17,100 @@ class Clock:
 
 def test_open_and_focused_time_are_the_same_while_somebody_is_there() -> None:
     clock = Clock()
-    watch = Stopwatch(clock)
+    work = AtWork(clock)
+    watch = Stopwatch(work)
     for _ in range(3):
         clock.now += 20
-        watch.touch()
-    assert watch.elapsed() == Elapsed(60_000, 60_000)
+        work.touch()
+    assert watch.elapsed() == Elapsed(60_000, 60_000, 0)
 
 
 def test_idle_time_stops_the_clock_after_a_minute() -> None:
     clock = Clock()
-    watch = Stopwatch(clock)
+    work = AtWork(clock)
+    watch = Stopwatch(work)
     clock.now += 10 * IDLE_S
-    assert watch.elapsed() == Elapsed(600_000, 60_000)
-    watch.touch()
+    assert watch.elapsed() == Elapsed(600_000, 60_000, 0)
+    work.touch()
     clock.now += 5
-    assert watch.elapsed() == Elapsed(605_000, 65_000)
+    assert watch.elapsed() == Elapsed(605_000, 65_000, 0)
 
 
 def test_a_blurred_terminal_stops_the_clock() -> None:
     clock = Clock()
-    watch = Stopwatch(clock)
+    work = AtWork(clock)
+    watch = Stopwatch(work)
     clock.now += 2
-    watch.focus(False)
+    work.focus(False)
     clock.now += 30
-    watch.touch()
+    work.touch()
     clock.now += 30
-    watch.focus(True)
+    work.focus(True)
     clock.now += 3
-    assert watch.elapsed() == Elapsed(65_000, 5_000)
+    assert watch.elapsed() == Elapsed(65_000, 5_000, 0)
 
 
 def test_a_new_item_begins_at_zero() -> None:
     clock = Clock()
-    watch = Stopwatch(clock)
+    work = AtWork(clock)
+    watch = Stopwatch(work)
     clock.now += 9
+    work.press()
     watch.start()
     clock.now += 1
-    assert watch.elapsed() == Elapsed(1_000, 1_000)
+    work.press()
+    work.press()
+    assert watch.elapsed() == Elapsed(1_000, 1_000, 2)
+
+
+def look(work: AtWork, clock: Clock, minutes: int) -> None:
+    """Somebody looks for so long, with a key every 20 seconds."""
+    for _ in range(3 * minutes):
+        clock.now += 20
+        work.press()
+
+
+def test_a_break_is_due_once_after_so_long_at_work() -> None:
+    clock = Clock()
+    work = AtWork(clock)
+    look(work, clock, 44)
+    assert not work.needs_break(45)
+    look(work, clock, 1)
+    assert work.needs_break(45)
+    look(work, clock, 60)
+    assert not work.needs_break(45)
+
+
+def test_after_a_break_the_time_at_work_begins_anew() -> None:
+    clock = Clock()
+    work = AtWork(clock)
+    look(work, clock, 45)
+    assert work.needs_break(45)
+    clock.now += BREAK_S
+    work.touch()
+    look(work, clock, 44)
+    assert not work.needs_break(45)
+    look(work, clock, 1)
+    assert work.needs_break(45)
+
+
+def test_a_short_pause_is_no_break_and_a_blurred_terminal_is_one() -> None:
+    clock = Clock()
+    work = AtWork(clock)
+    look(work, clock, 30)
+    clock.now += BREAK_S - 1
+    work.touch()
+    look(work, clock, 14)
+    assert work.needs_break(45)  # with the minute after which nobody is taken to be looking
+    work.focus(False)
+    clock.now += BREAK_S
+    work.focus(True)
+    look(work, clock, 44)
+    assert not work.needs_break(45)
+
+
+def test_no_break_is_suggested_where_none_is_set() -> None:
+    clock = Clock()
+    work = AtWork(clock)
+    look(work, clock, 600)
+    assert not work.needs_break(0)

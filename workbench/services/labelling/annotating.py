@@ -8,11 +8,20 @@ import time
 from msgspec import Struct
 
 from workbench.annotation import guidelines
-from workbench.errors import AnnotationError, UsageError
-from workbench.model.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict, Task
-from workbench.services.labelling import ledger
+from workbench.errors import AnnotationError
+from workbench.model.label import EventKind, LabelEvent, LabelVerdict, Task
+from workbench.model.policy import AnnotationPolicy
+from workbench.services.labelling import checks, ledger, serving
+from workbench.services.labelling.answers import Answer as Answer
+from workbench.services.labelling.answers import check_answer, says_the_same
+from workbench.services.labelling.answers import check_reason as check_reason
+from workbench.services.labelling.answers import check_tags as check_tags
+from workbench.services.labelling.guidelines import version_in_force
+from workbench.services.labelling.serving import Progress as Progress
 from workbench.services.project import Project
-from workbench.store import assignments, blind, drafts, events, people, reading
+from workbench.services.settings import settings_of
+from workbench.store import assignments, blind, claiming, drafts, events, people, reading
+from workbench.store.assignments import Purpose
 from workbench.store.reading import OwnEntry as OwnEntry
 
 GUIDELINES = guidelines.TEXT
@@ -20,6 +29,12 @@ GUIDELINES = guidelines.TEXT
 
 FAST_MS = 2000
 """A decision faster than this is flagged to its maker, never refused."""
+
+PAUSED = "The coordinator would like to speak with you before you go on."
+"""What a person who is paused is told, whatever the reason."""
+
+_KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
+_PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in _KIND.items()}
 
 
 class AnnotationItem(Struct, frozen=True, kw_only=True):
@@ -34,6 +49,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         partial: The partial score the person gave, 0 to 1.
         asks_type: Whether the person holds a type slot on the question.
         types_labelled: Whether the type must be settled by people.
+        guideline: The version of the guidelines in force when the item was opened.
     """
 
     completion: int
@@ -55,35 +71,12 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     flagged: bool = False
     tags: tuple[str, ...] = ()
     partial: float | None = None
+    guideline: str = guidelines.VERSION
 
     @property
     def wants_type(self) -> bool:
         """Whether the person must still settle the question's type."""
         return self.types_labelled and self.asks_type and self.subtype is None
-
-
-class Answer(Struct, frozen=True, kw_only=True):
-    """What a person submits for one item; for the fields see `LabelEvent`."""
-
-    verdict: LabelVerdict | None = None
-    reason: str | None = None
-    subtype: str | None = None
-    unsure: bool = False
-    note: str = ""
-    tags: tuple[str, ...] = ()
-    partial: float | None = None
-    open_ms: int | None = None
-    focused_ms: int | None = None
-    wait_ms: int | None = None
-    keys: int | None = None
-    view: str | None = None
-
-
-class Progress(Struct, frozen=True):
-    """How far a person is: labels done, and items that could still be theirs."""
-
-    done: int
-    left: int
 
 
 class AnnotationSession:
@@ -95,14 +88,18 @@ class AnnotationSession:
     Args:
         sighted: The person also has the coordinator's screens, which show gold and verdicts: every label is
             marked unblinded, not only those on items they are known to have looked at.
+        policy: Shares of checks and repeats; None: what workbench.toml says now.
 
     Raises (on creation):
         UsageError: There is no such annotator.
     """
 
-    def __init__(self, project: Project, annotator: str, *, sighted: bool = False) -> None:
+    def __init__(
+        self, project: Project, annotator: str, *, sighted: bool = False, policy: AnnotationPolicy | None = None
+    ) -> None:
         self._database = project.database
         self._sighted = sighted
+        self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.path, self.person.id)
         self._lock = threading.Lock()
@@ -113,16 +110,16 @@ class AnnotationSession:
             self._blind.close()
 
     def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
-        """The item to label now: one already leased, else a new claim; None when nothing is left.
+        """The item to label now: one already leased, else a new claim; None when nothing is left, or while `paused`.
 
         Args:
             beside: Completions that are open already (used to prepare the item after the present one).
         """
         at = time.time()
-        with self._database.write("full") as connection:
+        with self._database.write("normal") as connection:
             assignments.renew(connection, self.person.id, at)
-            held = [item for item in assignments.leased(connection, self.person.id, at) if item not in beside]
-            completion = held[0] if held else assignments.claim(connection, self.person.id, at)
+            held = [item for item in claiming.leased(connection, self.person.id, at) if item not in beside]
+            completion = held[0] if held else serving.serve(connection, self.person.id, self._policy, at)
         return None if completion is None else self.open(completion)
 
     def open(self, completion: int) -> AnnotationItem:
@@ -160,6 +157,7 @@ class AnnotationSession:
             tags=verdict.tags if verdict else (),
             partial=verdict.partial if verdict else None,
             flagged=reading.own_flag(self._blind, completion),
+            guideline=version_in_force(self._database.reader()),
         )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
@@ -168,14 +166,14 @@ class AnnotationSession:
         An answer equal to the person's current one stores nothing again. An earlier answer is superseded.
 
         Raises:
-            AnnotationError: Someone else has filled the quota meanwhile, or the person adjudicated the item.
+            AnnotationError: Someone else has filled the quota meanwhile, the person adjudicated the item or is
+                paused, or the label is of a round that has ended.
             UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
         """
-        if answer.verdict == "unsuitable":
-            check_reason(answer.reason, answer.note)
-        check_tags(answer.tags, answer.partial)
+        check_answer(answer)
         at, stored = people.now(), []
         with self._database.write("full") as connection:
+            self._require_at_work(connection)
             if answer.verdict is not None:
                 stored += self._put(connection, "correctness", item, answer, at)
                 drafts.drop(connection, self.person.id, item.completion)
@@ -189,13 +187,15 @@ class AnnotationSession:
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
         subject = item.completion if task == "correctness" else item.question
-        mine = events.current_of(connection, task, subject, self.person.id)
-        if mine is not None and _same(mine, answer):
+        answered = (item.verdict if task == "correctness" else item.subtype) is not None
+        purpose = assignments.purpose_of(connection, task, subject, self.person.id, answered=answered)
+        mine = events.current_of(connection, task, subject, self.person.id, _KIND[purpose])
+        if mine is not None and says_the_same(mine, answer):
             return []
-        self._take_slot(connection, task, subject)
+        self._take_slot(connection, task, subject, purpose, edits_past=answered and mine is None)
         event = LabelEvent(
             uuid=events.new_uuid(),
-            kind="label",
+            kind=_KIND[purpose],
             task=task,
             subject=subject,
             annotator=self.person.id,
@@ -210,7 +210,7 @@ class AnnotationSession:
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=mine.uuid if mine else None,
             unblinded=self._sighted or events.was_revealed(connection, self.person.id, task, subject),
-            guideline=guidelines.VERSION,
+            guideline=answer.guideline or item.guideline,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,
             focused_ms=answer.focused_ms,
@@ -219,28 +219,53 @@ class AnnotationSession:
             view=answer.view,
         )
         ledger.record(connection, event)
+        if purpose == "check" and task == "correctness":
+            checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
 
-    def _take_slot(self, connection: events.Connection, task: Task, subject: int) -> None:
-        if assignments.take(connection, task, subject, self.person.id):
+    def _take_slot(
+        self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
+    ) -> None:
+        """Make the slot theirs that an answer needs.
+
+        Args:
+            edits_past: The answer corrects one that no longer counts.
+        """
+        again = edits_past and events.round_of(connection, task, subject) > 1
+        if again and not assignments.holds(connection, task, subject, self.person.id):
+            raise AnnotationError(
+                "This was opened again since you answered it, and your earlier answer stays as it is.",
+                "Nothing was stored. If it is yours in the new round, it will come to you.",
+            )
+        if assignments.take_own(connection, task, subject, self.person.id, purpose):
             return
         # Labels from a file may stand where nothing was assigned: there is no quota to keep.
-        if not assignments.is_assigned(connection, task, subject):
+        if purpose == "quota" and not assignments.is_assigned(connection, task, subject):
             return
         # The lease had run out; another person's may have run out too.
         assignments.free_expired(connection, time.time())
-        if not assignments.take(connection, task, subject, self.person.id):
+        if task == "correctness" and not claiming.may_have(connection, self.person.id, subject):
+            raise AnnotationError("You have labelled as many items of this batch as you may.", "Nothing was stored.")
+        if not assignments.take(connection, task, subject, self.person.id, purpose):
             what = "labelled this item" if task == "correctness" else "typed this question"
             raise AnnotationError(f"Enough other people have {what} meanwhile.", "Nothing was stored.")
+
+    def _require_at_work(self, connection: events.Connection) -> None:
+        if people.is_paused(connection, self.person.id):
+            raise AnnotationError(PAUSED, "Nothing was stored.")
 
     def undo(self) -> AnnotationItem | None:
         """Take back the person's newest label (also after a restart) and open its item again; None without one.
 
         The earlier answer of an edited label comes back; a first label is retracted. Labels of both tasks that
-        were submitted together are taken back together.
+        were submitted together are taken back together. Labels of a round that has ended stay.
+
+        Raises:
+            AnnotationError: The person is paused.
         """
         at = people.now()
         with self._database.write("full") as connection:
+            self._require_at_work(connection)
             newest = events.undoable(connection, self.person.id)
             for event in newest:
                 self._retract(connection, event, at)
@@ -254,8 +279,11 @@ class AnnotationSession:
     def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
         earlier = events.earlier_than(connection, event)
         ledger.record(connection, events.undoing(event, earlier, at))
-        if earlier is None:
-            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time())
+        # Of two labels given in different places, the other one now stands.
+        standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
+        if standing is None:
+            purpose = _PURPOSE[event.kind]
+            assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
 
     def skip(self, item: AnnotationItem) -> None:
         """Give the item back to the pool; it comes again only when nothing else is left."""
@@ -299,42 +327,8 @@ class AnnotationSession:
 
     def progress(self) -> Progress:
         """Labels done and items left for this person."""
-        return Progress(*assignments.progress(self._database.reader(), self.person.id))
+        return serving.progress(self._database.reader(), self.person.id, self._policy, time.time())
 
-
-def check_reason(reason: str | None, note: str) -> None:
-    """Check what "unsuitable" needs beside it.
-
-    Raises:
-        UsageError: There is no known reason, or the reason is "other" and there is no note.
-    """
-    if reason not in EXCLUSION_REASONS:
-        raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
-    if reason == "other" and not note.strip():
-        raise UsageError("The reason other needs a note.")
-
-
-def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
-    """Check what stands beside a verdict.
-
-    Raises:
-        UsageError: A tag is unknown, or the partial score is not between 0 and 1.
-    """
-    unknown = [tag for tag in tags if tag not in TAGS]
-    if unknown:
-        raise UsageError(f"There is no tag {unknown[0]!r}.", f"Tags: {', '.join(TAGS)}.")
-    if partial is not None and not 0 <= partial <= 1:
-        raise UsageError("A partial score is between 0 and 1.")
-
-
-def _same(event: LabelEvent, answer: Answer) -> bool:
-    if event.task == "type":
-        return event.subtype == answer.subtype
-    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (
-        answer.verdict,
-        answer.reason,
-        answer.unsure,
-        answer.note,
-        answer.tags,
-        answer.partial,
-    )
+    def paused(self) -> str:
+        """What to tell a person who gets no more items for now; empty while they do."""
+        return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""

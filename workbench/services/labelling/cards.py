@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from workbench.final_answer import COMPLETION_TAIL, HOW, QUESTION_TAIL, Card, FinalAnswer, How, Quirk, card
+from workbench.final_answer import HOW, FinalAnswer, How
+from workbench.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Stretch, card
 from workbench.services.labelling.annotating import AnnotationItem
 
-__all__ = ["COMPLETION_TAIL", "HOW", "QUESTION_TAIL", "QUIRKS", "Card", "FinalAnswer", "How", "Quirk", "card_of"]
+__all__ = [
+    "ABSENCES",
+    "HOW",
+    "QUESTION_TAIL",
+    "QUIRKS",
+    "SHOWN",
+    "Absence",
+    "Card",
+    "FinalAnswer",
+    "How",
+    "Quirk",
+    "Stretch",
+    "card_of",
+]
 
 QUIRKS: dict[Quirk, str] = {
     "think_unopened": "</think> without <think>",
@@ -14,6 +28,14 @@ QUIRKS: dict[Quirk, str] = {
     "no_closing_punctuation": "no closing punctuation",
 }
 """What a card says of an odd completion."""
+
+ABSENCES: dict[Absence, str] = {
+    "no_reply": "nothing behind its thoughts",
+    "breaks_off": "it breaks off",
+    "goes_round": "it goes round in circles",
+    "unstated": "it states none",
+}
+"""What a card says of a completion without a final answer."""
 
 
 def card_of(item: AnnotationItem) -> Card:

@@ -1,81 +1,109 @@
-"""Writing label files: each person's current labels, or with history every event."""
+"""Writing label files: what stands, or with history every event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
-from workbench.annotation.states import current_events
+from workbench.annotation.states import current_events, current_round
 from workbench.formats.writing import new_file
 from workbench.model.label import LabelEvent, LabelLine
 from workbench.services.project import Project
-from workbench.store import label_lines
-
-Placed = tuple[LabelEvent, str, str, str, str]
-"""An event with its annotator's name, dataset, question id and completion id."""
+from workbench.store import label_lines, people
+from workbench.store.label_lines import Placed
 
 
 def export_labels(project: Project, path: Path, *, history: bool = False, force: bool = False) -> int:
     """Write labels as JSON Lines; returns the number of lines. The file appears whole or not at all.
+
+    Without ``history``: each person's labels and adjudications in force; where a coordinator has excluded or reopened
+    an item, a line with a ``kind`` says so, so that the file means the same elsewhere. With it: every event, whole.
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
         StoreError: The file belongs to the database itself.
     """
     project.database.require_other(path)
-    placed = list(label_lines.all_events(project.database.reader()))
+    reader = project.database.reader()
+    lines = history_lines(label_lines.all_events(reader)) if history else _current(list(label_lines.all_events(reader)))
     written = 0
     with new_file(path, force=force) as file:
-        for line in _history(placed) if history else _current(placed):
+        for line in lines:
             file.write(msgspec.json.encode(line) + b"\n")
             written += 1
     return written
 
 
-def _history(placed: list[Placed]) -> Iterator[LabelLine]:
-    for event, annotator, dataset, question, completion in placed:
-        if event.kind == "reveal":
-            continue
-        line = _line((event, annotator, dataset, question, completion), revision=1)
-        line.kind = event.kind
-        line.task = event.task
-        if event.supersedes:
-            line.supersedes = event.supersedes
-        if event.flagged:
-            line.flagged = True
-        if event.seen:
-            line.seen = event.seen
-        yield line
+def current_lines(project: Project) -> Iterator[LabelLine]:
+    """What stands, as `export_labels` writes it."""
+    return _current(list(label_lines.all_events(project.database.reader())))
+
+
+def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
+    """Events as lines that `import_labels` takes back whole."""
+    return (_whole(row) for row in placed)
+
+
+def _whole(row: Placed) -> LabelLine:
+    event, line = row.event, _line(row, revision=1)
+    line.kind, line.task, line.schema = event.kind, event.task, event.schema
+    if row.role == people.COORDINATOR:
+        line.role = "coordinator"
+    for name in ("supersedes", "seen", "flagged"):
+        if value := getattr(event, name):
+            setattr(line, name, value)
+    for name in ("guideline", "open_ms", "wait_ms", "keys", "view"):
+        if (value := getattr(event, name)) is not None:
+            setattr(line, name, value)
+    if event.content_hash is not None:
+        line.content_hash = event.content_hash.hex()
+    return line
 
 
 def _current(placed: list[Placed]) -> Iterator[LabelLine]:
+    """What stands, a line a person and completion; a type stands on the lines of its question's completions."""
     in_force = _in_force(placed)
-    before = {event.uuid: event.supersedes for event, *_ in placed}
-    types = {
-        (row[0].annotator, row[0].kind, row[2], row[3]): row for row in in_force if row[0].task == "type"
-    }  # fmt: skip
+    before = {row.event.uuid: row.event.supersedes for row in placed}
+    types = {_of_question(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
+    joined = set()
     for row in in_force:
-        if row[0].task == "correctness":
-            line = _line(row, _revision(row[0], before))
-            typed = types.get((row[0].annotator, row[0].kind, row[2], row[3]))
-            if typed is not None:
-                line.answer_subtype = typed[0].subtype
+        if row.event.kind not in _ANSWERS:
+            yield _whole(row)
+        elif row.event.task == "correctness":
+            line = _line(row, _revision(row.event, before))
+            typed = types.get(_of_question(row))
+            # A line has one round; a type of another one has a line of its own.
+            if typed is not None and typed.event.round == row.event.round:
+                line.answer_subtype = typed.event.subtype
+                joined.add(_of_question(row))
             yield line
-    judged = {(row[0].annotator, row[0].kind, row[2], row[3]) for row in in_force if row[0].task == "correctness"}
     for key, row in types.items():
-        if key not in judged:
-            yield _line(row, _revision(row[0], before))
+        if key not in joined:
+            yield _line(row, _revision(row.event, before))
+
+
+_ANSWERS = ("label", "adjudication")
+
+
+def _of_question(row: Placed) -> tuple[int, str, str, str]:
+    return row.event.annotator, row.event.kind, row.place.dataset, row.place.question_id
 
 
 def _in_force(placed: list[Placed]) -> list[Placed]:
+    """Labels, adjudications and exclusions that count, and what began their round, in order of arrival."""
     by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
-    for event, *_ in placed:
-        by_subject.setdefault((event.task, event.subject), []).append(event)
-    current = {event.uuid for events in by_subject.values() for event in current_events(events)}
-    return [row for row in placed if row[0].uuid in current]
+    for row in placed:
+        by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)
+    current = {event.uuid for events in by_subject.values() for event in (*current_events(events), *_begun(events))}
+    return [row for row in placed if row.event.uuid in current]
+
+
+def _begun(events: list[LabelEvent]) -> list[LabelEvent]:
+    now = current_round(events)
+    return [event for event in events if event.kind == "reopen" and event.round == now]
 
 
 def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
@@ -86,16 +114,16 @@ def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
 
 
 def _line(row: Placed, revision: int) -> LabelLine:
-    event, annotator, dataset, question, completion = row
+    event = row.event
     return LabelLine(
-        completion_id=completion,
-        annotator=annotator,
+        completion_id=row.place.completion_id,
+        annotator=row.annotator,
         verdict=event.verdict,
         reason=event.exclusion_reason,
         answer_subtype=event.subtype,
         note=event.note,
-        dataset=dataset,
-        question_id=question,
+        dataset=row.place.dataset,
+        question_id=row.place.question_id,
         role="adjudicator" if event.kind == "adjudication" else "annotator",
         created_at=event.created_at,
         uuid=event.uuid,

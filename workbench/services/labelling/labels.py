@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from uuid import UUID, uuid5
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
-from workbench.annotation.states import current_events
+from workbench.annotation.states import current_labels, has_seen
 from workbench.errors import AnnotationError, UsageError
 from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import ledger
-from workbench.services.labelling.people import fill_slots
 from workbench.services.project import Project
-from workbench.store import events, label_lines, people
+from workbench.store import events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
@@ -47,7 +46,9 @@ class _Refused(Exception):
 def import_labels(project: Project, path: Path) -> LabelsImported:
     """Read a label file; adjudications are applied after the labels they settle.
 
-    A line that is there already is unchanged; the same uuid with other content is refused.
+    A line that is there already is unchanged; the same uuid with other content is refused. An adjudication that came
+    before its labels (in another file) settles those that are not later than it; without times, its file is read once
+    more after them.
 
     Raises:
         FormatError: The file can't be opened.
@@ -97,18 +98,18 @@ def _put_line(connection: events.Connection, line: LabelLine) -> int:
         raise _Refused("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line")
     completion, question, dataset, question_key = found[0]
     name = people.tidy(line.annotator)
-    person = people.add(connection, name)
+    person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
+    key: tuple[str, ...] = (dataset, line.completion_id, name, line.role, str(line.revision))
+    task: Task = "correctness" if line.task is UNSET else line.task
+    if line.kind is not UNSET:
+        subject = completion if task == "correctness" else question
+        return _put(connection, line, _whole(connection, line, line.kind, task, subject, person, key))
     stored = 0
-    if line.verdict is not None or line.kind is not UNSET:
-        key = (dataset, line.completion_id, name, line.role, str(line.revision))
-        if line.task == "type":
-            stored += _put(connection, line, "type", question, person, key)
-        else:
-            stored += _put(connection, line, "correctness", completion, person, key)
-    if line.answer_subtype is not None and line.kind is UNSET:
-        type_key = (dataset, question_key, name, line.role, str(line.revision), "type")
-        if not _type_stands(connection, line, question, person):
-            stored += _put(connection, line, "type", question, person, type_key)
+    if line.verdict is not None and task == "correctness":
+        stored += _put(connection, line, _said(connection, line, task, completion, person, key))
+    if line.answer_subtype is not None and not _type_stands(connection, line, question, person):
+        key = (dataset, question_key, name, line.role, str(line.revision), "type")
+        stored += _put(connection, line, _said(connection, line, "type", question, person, key))
     return stored
 
 
@@ -118,8 +119,7 @@ def _type_stands(connection: events.Connection, line: LabelLine, question: int, 
     Raises:
         _Refused: It is another one, and the line is no later revision.
     """
-    kind: EventKind = "adjudication" if line.role == "adjudicator" else "label"
-    held = events.current_of(connection, "type", question, person, kind)
+    held = events.current_of(connection, "type", question, person, _kind(line))
     if held is None:
         return False
     if held.subtype == line.answer_subtype:
@@ -133,22 +133,17 @@ def _type_stands(connection: events.Connection, line: LabelLine, question: int, 
     return False
 
 
-def _put(
-    connection: events.Connection,
-    line: LabelLine,
-    task: Task,
-    subject: int,
-    person: int,
-    key: tuple[str, ...],
-) -> int:
-    is_type = task == "type"
-    derived = str(uuid5(NAMESPACE, "\x1f".join(key)))
-    uuid = _uuid(line.uuid, suffix="type" if is_type and line.kind is UNSET else "") or derived
-    kind: EventKind = "adjudication" if line.role == "adjudicator" else "label"
-    if line.kind is not UNSET:
-        kind = line.kind
-    event = LabelEvent(
-        uuid=uuid,
+def _kind(line: LabelLine) -> EventKind:
+    return "adjudication" if line.role == "adjudicator" else "label"
+
+
+def _said(
+    connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, key: tuple[str, ...]
+) -> LabelEvent:
+    """A label or an adjudication that a line gives; what it leaves out follows from what stands."""
+    is_type, kind = task == "type", _kind(line)
+    return LabelEvent(
+        uuid=_uuid(line, key, suffix="type" if is_type else ""),
         kind=kind,
         task=task,
         subject=subject,
@@ -168,25 +163,91 @@ def _put(
         unblinded=line.unblinded is True or events.was_revealed(connection, person, task, subject),
         focused_ms=None if line.focused_ms is UNSET else line.focused_ms,
     )
-    held = events.by_uuid(connection, uuid)
-    if held is not None:
-        if _content(held) != _content(event):
-            raise _Refused(
-                "uuid", "the label is there already with other content; a correction needs a higher revision"
-            )
+
+
+def _whole(
+    connection: events.Connection,
+    line: LabelLine,
+    kind: EventKind,
+    task: Task,
+    subject: int,
+    person: int,
+    key: tuple[str, ...],
+) -> LabelEvent:
+    """The event that a line of a history is; it comes from another database and counts as merged."""
+    given = structs.asdict(line)
+    optional = ("tags", "seen", "flagged", "unblinded", "round", "partial", "guideline", "schema", "supersedes", "view")
+    numbers = ("open_ms", "focused_ms", "wait_ms", "keys")
+    _require_own(connection, line, kind, task, subject, person)
+    return LabelEvent(
+        uuid=_uuid(line, key),
+        kind=kind,
+        task=task,
+        subject=subject,
+        annotator=person,
+        created_at=line.created_at or people.now(),
+        verdict=line.verdict,
+        exclusion_reason=line.reason,
+        subtype=line.answer_subtype,
+        unsure=line.unsure,
+        note=line.note,
+        content_hash=None if line.content_hash is UNSET else bytes.fromhex(line.content_hash),
+        merged=True,
+        **{name: given[name] for name in (*optional, *numbers) if given[name] is not UNSET},
+    )
+
+
+def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> int:
+    """Store an event unless it is there; returns how many were new.
+
+    Raises:
+        _Refused: Its uuid is there with other content.
+    """
+    held = events.by_uuid(connection, event.uuid)
+    if held is None:
+        new: LabelEvent | None = event
+    elif _content(line, held) != _content(line, event):
+        raise _Refused("uuid", "the label is there already with other content; a correction needs a higher revision")
+    else:
+        new = _again(connection, line, event)
+    if new is None:
         return 0
-    ledger.record(connection, event)
-    fill_slots(connection, task, subject)
+    ledger.record(connection, new)
+    if new.kind in ("label", "retraction", "reopen"):
+        merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
     return 1
 
 
-def _uuid(text: str | None, suffix: str) -> str | None:
-    if text is None:
+def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
+    """An adjudication that came before the labels it settles, taken once more with them; None for anything else.
+
+    A label that is later than the adjudication opens the item again, and so it stays; without times, so does any label
+    that came after the adjudication had settled others. What was decided in the app says itself what it settles.
+    """
+    if event.kind != "adjudication" or line.kind is not UNSET:
         return None
+    head = events.current_of(connection, event.task, event.subject, event.annotator, "adjudication")
+    labels = current_labels(events.of_subject(connection, event.task, event.subject))
+    if head is None or head.content_hash is not None or _content(line, head) != _content(line, event):
+        return None
+    if has_seen(head, labels) or event.annotator in {label.annotator for label in labels}:
+        return None
+    if head.seen and not (line.created_at and all(label.created_at <= line.created_at for label in labels)):
+        return None
+    if not head.seen and line.created_at:
+        return None
+    seen = tuple(sorted(label.uuid for label in labels))
+    uuid = str(uuid5(UUID(head.uuid), "\x1f".join(seen)))
+    return structs.replace(event, uuid=uuid, supersedes=head.uuid, seen=seen)
+
+
+def _uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
+    if line.uuid is None:
+        return str(uuid5(NAMESPACE, "\x1f".join(key)))
     try:
-        uuid = UUID(text)
+        uuid = UUID(line.uuid)
     except ValueError:
-        raise _Refused("uuid", f"{text!r} is no uuid") from None
+        raise _Refused("uuid", f"{line.uuid!r} is no uuid") from None
     return str(uuid5(uuid, suffix)) if suffix else str(uuid)
 
 
@@ -194,14 +255,24 @@ def _superseded(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, kind: EventKind
 ) -> str | None:
     if line.supersedes is not UNSET:
-        replaced = events.by_uuid(connection, line.supersedes)
-        if replaced and (replaced.task, replaced.subject, replaced.annotator) != (task, subject, person):
-            raise _Refused("supersedes", f"{line.annotator} can't replace a label of someone else or of another item")
+        _require_own(connection, line, kind, task, subject, person)
         return line.supersedes
-    if line.revision == 1 or kind not in ("label", "adjudication"):
+    if line.revision == 1:
         return None
     held = events.current_of(connection, task, subject, person, kind)
     return held.uuid if held else None
+
+
+def _require_own(
+    connection: events.Connection, line: LabelLine, kind: EventKind, task: Task, subject: int, person: int
+) -> None:
+    """Nobody replaces what somebody else said, nor what was said of another item; exclusions are any coordinator's."""
+    replaced = None if line.supersedes is UNSET else events.by_uuid(connection, line.supersedes)
+    if replaced is None:
+        return
+    lifting = replaced.kind == "exclusion" and kind in ("exclusion", "retraction")
+    if (replaced.task, replaced.subject) != (task, subject) or not (lifting or replaced.annotator == person):
+        raise _Refused("supersedes", f"{line.annotator} can't replace a label of someone else or of another item")
 
 
 def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind) -> tuple[str, ...]:
@@ -209,11 +280,14 @@ def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: i
         return line.seen
     if kind != "adjudication":
         return ()
-    current = current_events(events.of_subject(connection, task, subject))
-    return tuple(sorted(event.uuid for event in current if event.kind == "label"))
+    return tuple(sorted(label.uuid for label in current_labels(events.of_subject(connection, task, subject))))
 
 
-def _content(event: LabelEvent) -> tuple[object, ...]:
+def _content(line: LabelLine, event: LabelEvent) -> object:
+    """What must be the same where a uuid is there already: of a history everything, else what was said."""
+    if line.kind is not UNSET:
+        at = event.created_at if line.created_at else ""
+        return structs.replace(event, merged=True, created_at=at)
     return (
         event.kind,
         event.task,

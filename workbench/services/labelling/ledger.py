@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, Task, TaskState
@@ -16,14 +18,43 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
         AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
             is taken).
     """
+    _append(connection, event)
+    if _bears_on_state(event):
+        refresh(connection, event.task, event.subject)
+
+
+def record_merged(
+    connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[LabelEvent]
+) -> TaskState:
+    """Append what other databases hold of one subject, then derive its state once; returns the state.
+
+    Args:
+        held: All that is here of the subject.
+
+    Raises:
+        AnnotationError: A uuid is taken.
+    """
+    for event in arrived:
+        _append(connection, event)
+    task, subject = arrived[0].task, arrived[0].subject
+    state = task_state([*held, *arrived], states.need(connection, task, subject) or DEFAULT_NEED)
+    if any(map(_bears_on_state, (*held, *arrived))):
+        _put(connection, task, subject, state)
+    return state
+
+
+def _bears_on_state(event: LabelEvent) -> bool:
+    """Whether the state of its subject may follow from it; no flag, look, repeat or check does that by itself."""
+    return event.kind not in ("flag", "reveal", "repeat", "check") or event.supersedes is not None
+
+
+def _append(connection: events.Connection, event: LabelEvent) -> None:
     try:
         events.append(connection, event)
     except events.Refused as error:
         raise AnnotationError(f"Not taken: {error}.") from error
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
-    if event.kind not in ("flag", "reveal", "repeat", "check"):
-        refresh(connection, event.task, event.subject)
 
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:
@@ -44,16 +75,20 @@ def reveal(connection: events.Connection, person: int, task: Task, subject: int,
 
 def refresh(connection: events.Connection, task: Task, subject: int) -> None:
     """Derive a subject's state from its events and store it, with the items it touches."""
-    states.put_task(connection, task, subject, _derived(connection, task, subject))
+    _put(connection, task, subject, _derived(connection, task, subject))
+
+
+def _put(connection: events.Connection, task: Task, subject: int, state: TaskState) -> None:
+    states.put_task(connection, task, subject, state)
     completions = [subject] if task == "correctness" else states.completions_of(connection, subject)
     for completion in completions:
         question, types_labelled = states.question_of(connection, completion)
-        state = item_state(
+        item = item_state(
             states.get_task(connection, "correctness", completion),
             states.get_task(connection, "type", question),
             types_labelled=types_labelled,
         )
-        states.put_item(connection, completion, state)
+        states.put_item(connection, completion, item)
 
 
 def _derived(connection: events.Connection, task: Task, subject: int) -> TaskState:

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from workbench.annotation.ordering import RANDOM, Ordering
 from workbench.errors import UsageError
 from workbench.model.label import Task
 from workbench.model.selection import Selection
 from workbench.services.labelling import ledger
+from workbench.services.labelling.assigning import Assigned, Team, open_batch
 from workbench.services.project import Project
 from workbench.store import assignments, people, states
-from workbench.store.selection import check_names
-
-SEED = "workbench"
-"""Seed of the random order of a batch; the same items come in the same order everywhere."""
 
 
 class AnnotatorInfo(Struct, frozen=True, kw_only=True):
-    """A person, as listed."""
+    """A person, as listed.
+
+    Attributes:
+        paused: Whether they get no items for now.
+        why: Why they are paused.
+    """
 
     name: str
     role: str
-
-
-class Assigned(Struct, frozen=True, kw_only=True):
-    """What ``assign`` has opened.
-
-    Attributes:
-        assigned: Open slots created on the correctness task.
-        type_slots: Open slots created on the type task (one question may serve several items).
-    """
-
-    assigned: int
-    type_slots: int
+    paused: bool = False
+    why: str = ""
 
 
 def annotators(project: Project) -> list[AnnotatorInfo]:
     """Everyone, in the order they came."""
-    return [AnnotatorInfo(name=person.name, role=person.role) for person in people.everyone(project.database)]
+    return [
+        AnnotatorInfo(
+            name=person.name, role=person.role, paused=person.paused_at is not None, why=person.paused_why or ""
+        )
+        for person in people.everyone(project.database)
+    ]
 
 
 def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo]:
@@ -52,6 +50,29 @@ def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo
         for name in names:
             people.add(connection, name)
     return annotators(project)
+
+
+def pause(project: Project, name: str, why: str) -> None:
+    """Give a person no more items until they are resumed; what they have under lease goes back, nothing is deleted.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        people.pause(connection, person.id, why.strip())
+        assignments.give_back_all(connection, person.id)
+
+
+def resume(project: Project, name: str) -> None:
+    """Give a person items again; the checks they answered so far are not held against them any more.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        people.resume(connection, person.id)
 
 
 def require_annotator(project: Project, name: str) -> None:
@@ -70,13 +91,24 @@ def assign(
     per_item: int = 2,
     adjudicator: str | None = None,
     selection: Selection | None = None,
+    caps: Mapping[str, int] | int | None = None,
+    ordering: Ordering = RANDOM,
 ) -> Assigned:
     """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
 
-    Unknown people are added. Items that have slots already get only the missing ones.
+    Unknown people are added. Items that have slots already get only the missing ones, and what is open on them may
+    be claimed by the people named here too (with whatever else is open in those items' batches). Checks are left out.
+
+    Args:
+        names: Who may claim the slots. Each slot is meant for one of them, so that all combinations of people come up
+            equally often in every source (else domain, else answer subtype).
+        per_item: How many people label an item.
+        adjudicator: Who settles the conflicts; None: any third person.
+        caps: The most items of the batch that each person does, or that everybody does.
+        ordering: The order in which items are served.
 
     Raises:
-        UsageError: Fewer people than slots, a name twice, or the adjudicator among the annotators.
+        UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
     """
     if per_item < 1:
         raise UsageError("--per-item must be at least 1.")
@@ -84,18 +116,35 @@ def assign(
     adjudicator = people.tidy(adjudicator) if adjudicator else None
     if len(set(names)) != len(names):
         raise UsageError("An annotator is named twice.")
-    if len(names) < per_item:
-        raise UsageError(f"{per_item} labels an item need at least {per_item} annotators, not {len(names)}.")
+    if not names:
+        raise UsageError("Nobody is named to label the items.")
     if adjudicator is not None and adjudicator in names:
         raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
+    limits = _limits(names, caps)
     with project.database.write("full") as connection:
-        ids = [people.add(connection, name) for name in names]
-        third = people.add(connection, adjudicator) if adjudicator else None
-        completions, questions = assignments.open_batch(
-            connection, ids, per_item, third, check_names(connection, selection or Selection()), SEED
+        ids = {name: people.add(connection, name) for name in names}
+        team = Team(
+            annotators=list(ids.values()),
+            adjudicator=people.add(connection, adjudicator) if adjudicator else None,
+            caps={ids[name]: cap for name, cap in limits.items()},
+        )
+        assigned = open_batch(
+            connection, team, per_item=per_item, selection=selection or Selection(), ordering=ordering
         )
         _count_earlier_labels(connection)
-    return Assigned(assigned=completions, type_slots=questions)
+    return assigned
+
+
+def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
+    if caps is None:
+        return {}
+    limits = dict.fromkeys(names, caps) if isinstance(caps, int) else {people.tidy(name): caps[name] for name in caps}
+    for name, cap in limits.items():
+        if name not in names:
+            raise UsageError(f"There is a cap for {name!r}, who is not among the annotators.")
+        if cap < 1:
+            raise UsageError(f"A cap is at least 1, not {cap}.", "Leave out whoever should do none.")
+    return limits
 
 
 def _count_earlier_labels(connection: people.Connection) -> None:

@@ -1,35 +1,38 @@
-"""Adjudicate: the conflict queue, both labels beside the card, one decision."""
+"""Adjudicate: the conflict queue, all labels beside the card, one decision."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import ClassVar, NamedTuple
 
+from msgspec.structs import replace
 from textual.app import ComposeResult
-from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Footer, Static
 
 from workbench.errors import AnnotationError
-from workbench.model.label import LabelVerdict, Task
-from workbench.model.taxonomy import type_display
-from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Opinion, Ruling
+from workbench.model.label import TAGS, LabelVerdict, Task
+from workbench.services.labelling import guidelines
+from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
 from workbench.services.labelling.annotating import GUIDELINES
+from workbench.services.labelling.guidelines import Guideline
 from workbench.tui.actions import Action
 from workbench.tui.judging import JudgingScreen, looking_actions
-from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.label_line import verdict_words
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.label_line import tag_words, verdict_words
 from workbench.tui.widgets.note_input import NoteInput
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.opinions import OpinionPanel
+from workbench.tui.widgets.title_bar import Part, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
 from workbench.tui.widgets.verdicts_after import VerdictsAfter
 
 LOOK_AGAIN_S = 10.0
+WIDE = 100
+"""Terminal columns from which the labels stand side by side."""
 
-_QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which answer type?"}
 _NOTHING_LEFT = """\
 There is no conflict for {name} to settle.
 
@@ -45,6 +48,12 @@ Nobody is here to adjudicate yet. A coordinator adds people with
 
   workbench annotators {database} add NAME
 """
+_CASE = "What was decided, in a sentence: it joins the guidelines"
+_HIDDEN: dict[Task, frozenset[str]] = {
+    "correctness": frozenset({"type"}),
+    "type": frozenset({"decide", "unsuitable", "tag"}),
+}
+"""Actions that have no place in a conflict of a task."""
 
 
 class Opened(NamedTuple):
@@ -57,38 +66,54 @@ class Opened(NamedTuple):
     conflict: Conflict
     texts: CardTexts
     left: int
+    guideline: Guideline
 
 
 class AdjudicateScreen(JudgingScreen):
-    """One conflict at a time; what verifiers said appears only after the decision."""
+    """One conflict at a time; what verifiers said appears only after the decision.
+
+    Args:
+        first: The conflict to begin with, as task and subject; without it, the queue's first.
+    """
 
     CSS_PATH = "adjudicate.tcss"
     TITLE_TEXT = "Adjudicate"
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide: correct."),
         Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
         Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
         Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
+        Action("adjudicate.accept-a", "a", "accept('A')", "As A", "Decide as A does, reason and marks included."),
+        Action("adjudicate.accept-b", "b", "accept('B')", "As B", "Decide as B does, reason and marks included."),
         Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
-        Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later."),
-        Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision.", False),
+        Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later.", False),
+        Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
+        Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+        Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
+        Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
+        Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
         *looking_actions("adjudicate"),
     )
 
-    def __init__(self) -> None:
+    def __init__(self, first: tuple[Task, int] | None = None) -> None:
         super().__init__()
+        self._first = first
         self._session: AdjudicationSession | None = None
         self._current: Opened | None = None
+        self._tags: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         """The frame; the conflict comes by itself."""
         yield TitleBar("Adjudicate", "…")
-        with Container(id="opinions"):
-            pass
+        yield OpinionPanel(WIDE, id="opinions")
         yield FinalAnswerCard(GUIDELINES)
         yield Static(id="adjudicate-empty", markup=False)
         yield Footer(show_command_palette=False)
+
+    @property
+    def panel(self) -> OpinionPanel:
+        """The labels."""
+        return self.query_one(OpinionPanel)
 
     # -- coming ------------------------------------------------------------------------------------
 
@@ -100,6 +125,8 @@ class AdjudicateScreen(JudgingScreen):
 
     def _sit_down(self, name: str) -> Opened | None:
         self._session = AdjudicationSession(self.project, name, sighted=self.workbench.annotator is None)
+        if self._first is not None and self._session.may_settle(*self._first):
+            return self._made_ready(self._session.open(*self._first))
         return self._next()
 
     def nobody(self) -> None:
@@ -116,20 +143,21 @@ class AdjudicateScreen(JudgingScreen):
 
     def _made_ready(self, conflict: Conflict) -> Opened:
         assert self._session is not None
-        return Opened(conflict, card_texts(conflict.item), self._session.left())
+        return Opened(conflict, card_texts(conflict.item), self._session.left(), guidelines.current(self.project))
 
     def _show(self, opened: Opened | None) -> None:
-        self._current, self._note = opened, ""
+        self._current, self._note, self._tags = opened, "", ()
+        self._labels_in_full(False)
+        self.refresh_bindings()
         if opened is None:
             self._say_empty(
                 _NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name))
             )
             return
         self.set_class(False, "empty")
-        panel = self.query_one("#opinions", Container)
-        panel.border_title = _QUESTIONS[opened.conflict.task]
-        panel.remove_children()
-        panel.mount(*(Static(_opinion(one), classes="opinion", markup=False) for one in opened.conflict.opinions))
+        self._note = opened.conflict.note
+        self.panel.show(opened.conflict)
+        self.card.set_guidelines(opened.guideline.text)
         self.card.show(opened.texts)
         self._stopwatch.start()
         if opened.conflict.task == "type":
@@ -141,38 +169,49 @@ class AdjudicateScreen(JudgingScreen):
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    def _ready(self, task: Task) -> bool:
-        """Whether a decision on this task can be taken now."""
-        if self._current is None or self._busy:
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what can settle this conflict; escape closes what is open, else it leaves the screen."""
+        if self._current is not None and action in _HIDDEN[self._current.conflict.task]:
             return False
-        if self._current.conflict.task != task:
-            wanted = "t, then a letter and a number" if task == "correctness" else "1, 0 or x"
-            self.notify(f"This conflict is settled with {wanted}.", markup=False)
-            return False
-        return True
+        if action == "close" and self.panel.in_full:
+            return True
+        return super().check_action(action, parameters)
+
+    @property
+    def _free(self) -> bool:
+        """Whether something can be decided now."""
+        return self._current is not None and not self._busy
 
     def action_decide(self, verdict: LabelVerdict) -> None:
         """Settle a conflict on correctness."""
-        if self._ready("correctness"):
-            self._rule(Ruling(verdict=verdict))
+        if self._free:
+            self._rule(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
         """Ask why, then settle."""
-        if self._ready("correctness") and self._current is not None:
+        if self._free and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
     def _exclude(self, opened: Opened, reason: str) -> None:
         if self._current is opened and not self._busy:
-            self._rule(Ruling(verdict="unsuitable", reason=reason))
+            self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
+
+    def action_accept(self, letter: str) -> None:
+        """Take one of the labels over whole."""
+        if self._free and self._current is not None:
+            conflict = self._current.conflict
+            for opinion in conflict.opinions:
+                if opinion.letter == letter:
+                    self._rule(accepting(conflict.task, opinion, self._note))
 
     def action_type(self) -> None:
         """Settle a conflict on the type."""
-        if self._ready("type"):
+        if self._free:
             self._ask_type()
 
     def _ask_type(self) -> None:
         if self._current is not None and not isinstance(self.app.screen, TypePicker):
-            said = " or ".join(opinion.value for opinion in self._current.conflict.opinions)
+            said = " or ".join(f"{one.letter} {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.app.push_screen(picker, partial(self._type_chosen, self._current))
 
@@ -184,13 +223,12 @@ class AdjudicateScreen(JudgingScreen):
         if self._session is None or self._current is None:
             return
         elapsed = self._stopwatch.elapsed()
-        full = Ruling(
-            verdict=ruling.verdict,
-            reason=ruling.reason,
-            subtype=ruling.subtype,
-            note=self._note,
+        full = replace(
+            ruling,
+            note=ruling.note or self._note,
             open_ms=elapsed.open_ms,
             focused_ms=elapsed.focused_ms,
+            keys=elapsed.keys,
             view=self.card.view,
         )
         session, conflict = self._session, self._current.conflict
@@ -199,42 +237,35 @@ class AdjudicateScreen(JudgingScreen):
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
         """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
         if conflict.task == "correctness":
-            self.store(lambda: session.verdicts_after(conflict), partial(self._show_verdicts, ruling), "saved ✓")
+            then = partial(self._show_verdicts, conflict, ruling)
+            self.store(lambda: session.verdicts_after(conflict), then, "saved ✓")
         else:
-            self._go_on("on")
+            self._go_on(conflict, "on")
 
-    def _show_verdicts(self, ruling: Ruling, said: list[tuple[str, str]]) -> None:
+    def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
         if not said:
-            self._go_on("on")
+            self._go_on(conflict, "on")
             return
         words = verdict_words(ruling.verdict or "", ruling.reason)
-        self.app.push_screen(VerdictsAfter(words, said), self._go_on)
+        self.app.push_screen(VerdictsAfter(words, said), partial(self._go_on, conflict))
 
-    def _go_on(self, answer: str | None) -> None:
+    def _go_on(self, conflict: Conflict, answer: str | None) -> None:
         self._current = None
         if answer == "undo":
             self.action_undo()
-        else:
-            self.store(self._next, self._show, "saved ✓")
+            return
+        self.store(self._next, self._show, "saved ✓")
+        if answer == "case":
+            self._ask_case(conflict)
 
     def store_failed(self, error: BaseException | None) -> None:
         """A conflict that changed meanwhile is read again."""
         if isinstance(error, AnnotationError) and self._session is not None:
             self.store(self._next, self._show, "reading again …")
 
-    def action_note(self) -> None:
-        """Write a note that goes with the decision."""
-        if self._current is not None and not self._busy:
-            self.app.push_screen(NoteInput(self._note), partial(self._noted, self._current))
-
-    def _noted(self, opened: Opened, note: str | None) -> None:
-        if note is not None and self._current is opened:
-            self._note = note
-            self.draw_line()
-
     def action_skip(self) -> None:
         """Leave the conflict for later."""
-        if self._current is not None and not self._busy and self._session is not None:
+        if self._free and self._current is not None and self._session is not None:
             self._session.skip(self._current.conflict)
             self.store(self._next, self._show, "skipped")
 
@@ -253,29 +284,84 @@ class AdjudicateScreen(JudgingScreen):
         else:
             self._show(opened)
 
+    # -- beside the verdict ------------------------------------------------------------------------
+
+    def action_note(self) -> None:
+        """Write a note that goes with the decision."""
+        if self._free and self._current is not None:
+            keep = partial(self._keep_note, self._current)
+            self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
+
+    def _noted(self, opened: Opened, note: str | None) -> None:
+        if note is not None and self._current is opened:
+            self._note = note
+            self._keep_note(opened, note)
+            self.draw_line()
+
+    def _keep_note(self, opened: Opened, note: str) -> None:
+        if self._session is not None:
+            keep = partial(self._session.keep_note, opened.conflict, note)
+            self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
+
+    def action_tag(self) -> None:
+        """Say more beside the verdict."""
+        if self._free and self._current is not None:
+            tags = [Choice(code, words) for code, words in TAGS.items()]
+            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
+            self.app.push_screen(menu, partial(self._tagged, self._current))
+
+    def _tagged(self, opened: Opened, tag: str | None) -> None:
+        if tag is not None and self._current is opened:
+            self._tags = tuple(code for code in TAGS if code in {*self._tags} ^ {tag})
+            self.draw_line()
+
+    def action_case(self) -> None:
+        """Add a case to the guidelines."""
+        if self._free and self._current is not None:
+            self._ask_case(self._current.conflict)
+
+    def _ask_case(self, conflict: Conflict) -> None:
+        self.app.push_screen(NoteInput("", _CASE), partial(self._case_said, conflict))
+
+    def _case_said(self, conflict: Conflict, said: str | None) -> None:
+        if said:
+            add = partial(guidelines.add_case, self.project, said, by=self._person, item=conflict.item.completion_id)
+            self.in_background(add, self._case_added, group="adjudicate-case")
+
+    def _case_added(self, guideline: Guideline) -> None:
+        self.card.set_guidelines(guideline.text)
+        self.notify(f"The guidelines are at version {guideline.version} now: g shows them.", markup=False)
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def action_labels(self) -> None:
+        """The labels in full in the card's place, or the card again."""
+        if self._current is not None:
+            self._labels_in_full(not self.panel.in_full)
+
+    def action_close(self) -> None:
+        """Close the labels in full, else what is open on the card."""
+        if self.panel.in_full:
+            self._labels_in_full(False)
+        else:
+            super().action_close()
+
+    def _labels_in_full(self, on: bool) -> None:
+        if on == self.panel.in_full:
+            return
+        self.panel.show_in_full(on)
+        self.set_class(on, "labels")
+        (self.panel if on else self.query_one("#card-completion")).focus()
+        self.refresh_bindings()
+
     def draw_line(self) -> None:
         """Who is working, how many conflicts are left, what was said last."""
-        parts = [printable(self._person)]
+        parts = [Part(printable(self._person), 3)]
         if self._current is not None:
             left = self._current.left
-            parts.append(f"{left:,} {'conflict' if left == 1 else 'conflicts'}")
+            parts.append(Part(f"{left:,} {'conflict' if left == 1 else 'conflicts'}", 1))
+        parts += [Part(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
         if self._note:
-            parts.append(f"✎ {printable(self._note)}")
-        parts.append(self._said)
-        self.query_one(TitleBar).say(" · ".join(part for part in parts if part))
-
-
-def _opinion(opinion: Opinion) -> Content:
-    """One label without its maker: symbol, word, mark, time, note."""
-    is_verdict = opinion.value in ("correct", "incorrect", "unsuitable")
-    value = (
-        verdict_words(opinion.value, opinion.reason) if is_verdict else Content(printable(type_display(opinion.value)))
-    )
-    parts = [Content.assemble((f"{opinion.letter}  ", "bold"), value)]
-    if opinion.unsure:
-        parts.append(Content.styled("? unsure", "$text-warning"))
-    if opinion.focused_ms is not None:
-        parts.append(Content.styled(f"{opinion.focused_ms / 1000:,.0f} s", "$text-muted"))
-    if opinion.note:
-        parts.append(Content(f"✎ {printable(opinion.note)}"))
-    return Content("  ").join(parts)
+            parts.append(Part(f"✎ {printable(self._note)}"))
+        parts.append(Part(self._said))
+        self.query_one(TitleBar).say_parts(parts)

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec import structs
 from textual.app import ComposeResult
-from textual.content import Content
 from textual.widgets import Footer, Static
 
 from workbench.errors import WorkbenchError
-from workbench.model.label import LabelVerdict
-from workbench.services.labelling.annotating import FAST_MS, GUIDELINES, Answer, Progress
+from workbench.model.label import TAGS, LabelVerdict
+from workbench.services.labelling.annotating import FAST_MS, GUIDELINES, AnnotationItem, Answer, Progress
 from workbench.services.project import Project
 from workbench.tui.actions import Action
-from workbench.tui.item_flow import ItemFlow
+from workbench.tui.item_flow import ItemFlow, Marks
 from workbench.tui.judging import looking_actions
+from workbench.tui.pace import pace_parts
 from workbench.tui.screen import LOG
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.note_input import NoteInput
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.title_bar import Part, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
+
+PARTIAL_SCORES: dict[float, str] = {
+    0.0: "nothing (0)",
+    0.25: "a quarter (0.25)",
+    0.5: "half (0.5)",
+    0.75: "three quarters (0.75)",
+    1.0: "all (1)",
+}
+"""Partial scores on offer, and their words."""
+
+
+class Queued(NamedTuple):
+    """An answer that waits until the one before it is stored, and when its key was pressed."""
+
+    answer: Answer
+    pressed_at: float | None
 
 
 class AnnotateScreen(ItemFlow):
@@ -38,6 +56,8 @@ class AnnotateScreen(ItemFlow):
         Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Nobody could judge it; asks for the reason."),
         Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
         Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
+        Action("annotate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+        Action("annotate.partial", "p", "partial", "Partial", "How much of the answer is right, in quarters.", False),
         Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
         Action("annotate.skip", "s", "skip", "Skip", "Give the item back; it comes again at the end."),
         Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
@@ -52,7 +72,7 @@ class AnnotateScreen(ItemFlow):
         """Label the next item, or open one of the person's own first."""
         super().__init__(completion)
         self._storing = Answer()
-        self._queued: Answer | None = None
+        self._queued: Queued | None = None
         self._auto = True
 
     def compose(self) -> ComposeResult:
@@ -65,49 +85,64 @@ class AnnotateScreen(ItemFlow):
 
     # -- labelling ---------------------------------------------------------------------------------
 
-    def _submit(self, answer: Answer, *, stay: bool = False) -> None:
+    def _submit(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
         """Store an answer to the item on the screen."""
         if self._desk is None or self._current is None:
             return
+        self.leave(pressed_at)
         elapsed = self._stopwatch.elapsed()
-        answer = structs.replace(answer, open_ms=elapsed.open_ms, focused_ms=elapsed.focused_ms, view=self.card.view)
+        answer = structs.replace(
+            answer,
+            open_ms=elapsed.open_ms,
+            focused_ms=elapsed.focused_ms,
+            keys=elapsed.keys,
+            wait_ms=self._wait_ms,
+            view=self.card.view,
+            guideline=self._guideline.version if self._guideline is not None else None,
+        )
         self._storing = answer
         work = partial(self._desk.submit, self._current.item, answer)
         self.store(work, partial(self._submitted, self._current, answer, stay))
 
     def _submitted(self, texts: CardTexts, answer: Answer, stay: bool, stored: list[str]) -> None:
-        item = texts.item
-        if answer.verdict is not None:
-            if item.verdict is None and self._progress is not None:
-                self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0))
-            item = structs.replace(
-                item, verdict=answer.verdict, reason=answer.reason, unsure=answer.unsure, note=answer.note
-            )
         self._storing = Answer()
         if answer.subtype is not None:
-            self.know_type(item.question, answer.subtype)
-        self._current = texts._replace(item=structs.replace(item, subtype=answer.subtype or item.subtype))
-        fast = bool(stored) and answer.open_ms is not None and answer.open_ms < FAST_MS
-        self._said = f"saved ✓ · fast: {(answer.open_ms or 0) / 1000:.1f} s" if fast else "saved ✓"
+            self.know_type(texts.item.question, answer.subtype)
+        self._count_label(texts.item, answer)
+        self._current = texts._replace(item=_answered(texts.item, answer))
+        self._said = _saved_words(answer, decided=bool(stored) and not stay)
         if self._queued is not None:
             queued, self._queued = self._queued, None
-            self._submit(queued)
+            self._submit(queued.answer, pressed_at=queued.pressed_at)
         elif self._auto and not stay and self._complete(self._current):
             self._advance()
+
+    def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
+        """Keep progress and pace; a correction of an earlier label is neither."""
+        if answer.verdict is not None and item.verdict is None and self._progress is not None:
+            self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0))
+        if not self._revisiting and answer.focused_ms is not None:
+            self.workbench.pace.label(item.completion, answer.focused_ms)
+
+    def _queue(self, answer: Answer) -> None:
+        self._queued = Queued(answer, self.workbench.at_work.acted_at)
+
+    def _judged(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
+        """A verdict with all that is said beside it."""
+        return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
 
     def action_label(self, verdict: LabelVerdict) -> None:
         """Label; then ask for the type where people must settle it."""
         if self._current is None:
             return
-        answer = Answer(verdict=verdict, unsure=self._unsure, note=self._note)
         if self._busy:
             # While its type is being stored, the item stays on the screen: a verdict is for it.
             if self._storing.subtype is not None and self._current.item.verdict is None:
-                self._queued = answer
-            return
-        self._submit(answer)
-        if self._current.item.wants_type:
-            self.ask_type()
+                self._queue(self._judged(verdict))
+        elif self._free:
+            self._submit(self._judged(verdict))
+            if self._current.item.wants_type:
+                self.ask_type()
 
     def action_unsuitable(self) -> None:
         """Ask why, then label."""
@@ -116,7 +151,7 @@ class AnnotateScreen(ItemFlow):
 
     def _exclude(self, texts: CardTexts, reason: str) -> None:
         if self._free and self._current is texts:
-            self._submit(Answer(verdict="unsuitable", reason=reason, unsure=self._unsure, note=self._note))
+            self._submit(self._judged("unsuitable", reason))
 
     def action_type(self) -> None:
         """Ask for the answer type."""
@@ -142,7 +177,7 @@ class AnnotateScreen(ItemFlow):
         if subtype is None or self._current is None or self._current.item.completion != completion:
             return
         if self._busy:
-            self._queued = Answer(subtype=subtype)
+            self._queue(Answer(subtype=subtype))
         else:
             self._submit(Answer(subtype=subtype))
 
@@ -155,8 +190,36 @@ class AnnotateScreen(ItemFlow):
     def action_unsure(self) -> None:
         """Change the mark; on an item that is labelled the label is stored anew."""
         if self._free:
-            self._unsure = not self._unsure
-            self._restate()
+            self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
+
+    def action_tag(self) -> None:
+        """Choose what else to say; chosen again, it is taken off."""
+        if self._free and self._current is not None:
+            tags = [Choice(code, words) for code, words in TAGS.items()]
+            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._marks.tags)
+            self.app.push_screen(menu, partial(self._tagged, self._current))
+
+    def _tagged(self, texts: CardTexts, tag: str | None) -> None:
+        if tag is not None and self._free and self._current is texts:
+            chosen = {*self._marks.tags} ^ {tag}
+            self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
+
+    def action_partial(self) -> None:
+        """Choose how much is right; chosen again, it is taken off."""
+        if self._free and self._current is not None:
+            given = () if self._marks.partial is None else (str(self._marks.partial),)
+            scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
+            menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
+            self.app.push_screen(menu, partial(self._scored, self._current))
+
+    def _scored(self, texts: CardTexts, score: str | None) -> None:
+        if score is not None and self._free and self._current is texts:
+            chosen = float(score)
+            self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
+
+    def _mark(self, marks: Marks) -> None:
+        self._marks = marks
+        self._restate()
 
     def action_note(self) -> None:
         """Write a note; before a label it is kept as a draft."""
@@ -186,8 +249,7 @@ class AnnotateScreen(ItemFlow):
         """Store the label anew with another mark or note; an item without a label takes them with its label."""
         item = self._current.item if self._current is not None else None
         if item is not None and item.verdict is not None:
-            again = Answer(verdict=item.verdict, reason=item.reason, unsure=self._unsure, note=self._note)
-            self._submit(again, stay=True)
+            self._submit(self._judged(item.verdict, item.reason), stay=True)
         else:
             self.draw_line()
 
@@ -208,15 +270,7 @@ class AnnotateScreen(ItemFlow):
 
     def draw_line(self) -> None:
         """Title and the person's own label."""
-        parts = [printable(self._person)]
-        if self._progress is not None:
-            parts.append(f"{self._progress.done:,} done · {self._progress.left:,} left")
-        if self._revisiting:
-            parts.append("your earlier label")
-        if not self._auto:
-            parts.append("auto-advance off")
-        parts.append(self._said)
-        self.query_one(TitleBar).say(" · ".join(part for part in parts if part))
+        self.query_one(TitleBar).say_parts(list(self._title_parts()))
         if self._current is None:
             return
         item = self._current.item
@@ -224,13 +278,50 @@ class AnnotateScreen(ItemFlow):
             verdict=item.verdict,
             reason=item.reason,
             subtype=item.subtype,
-            unsure=self._unsure,
+            unsure=self._marks.unsure,
+            tags=self._marks.tags,
+            partial=self._marks.partial,
             note=self._note,
             flagged=item.flagged,
+            wants_type=item.wants_type,
         )
-        if item.wants_type and item.verdict not in (None, "unsuitable"):
-            line = Content.assemble(line, "  ", ("! type missing: t", "bold $text-warning"))
         self.query_one("#annotate-own", Static).update(line, layout=False)
+
+    def _title_parts(self) -> Iterator[Part]:
+        yield Part(printable(self._person), rank=4)
+        if self._progress is not None:
+            yield Part(f"{self._progress.done:,} done")
+            yield Part(f"{self._progress.left:,} left")
+            yield from pace_parts(self.workbench.pace, self._progress.left)
+        if self._revisiting:
+            yield Part("your earlier label")
+        if not self._auto:
+            yield Part("auto-advance off", rank=1)
+        yield Part(self._said)
+
+
+def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
+    """The item with what was just stored of it."""
+    if answer.subtype is not None:
+        item = structs.replace(item, subtype=answer.subtype)
+    if answer.verdict is None:
+        return item
+    return structs.replace(
+        item,
+        verdict=answer.verdict,
+        reason=answer.reason,
+        unsure=answer.unsure,
+        note=answer.note,
+        tags=answer.tags,
+        partial=answer.partial,
+    )
+
+
+def _saved_words(answer: Answer, *, decided: bool) -> str:
+    """What was stored, since its item may have gone from the screen; and whether a decision took hardly any time."""
+    words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
+    fast = decided and answer.open_ms is not None and answer.open_ms < FAST_MS
+    return f"{words} · fast: {(answer.open_ms or 0) / 1000:.1f} s" if fast else words
 
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:

@@ -112,8 +112,9 @@ def _line(entry: OwnEntry) -> Content:
         reason=entry.reason or None,
         subtype=entry.subtype or None,
         unsure=entry.unsure,
+        tags=entry.tags,
+        partial=entry.partial,
         note=entry.note,
-        flagged=False,
     )
     when = entry.created_at[:16].replace("T", " ")
     return Content.assemble(

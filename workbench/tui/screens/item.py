@@ -17,7 +17,8 @@ from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.services import browsing
 from workbench.tui.actions import Action
-from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.tui.coordinating import Coordinating, coordinating_actions
+from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.evidence import CHOSEN, evidence
@@ -28,7 +29,7 @@ from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.title_bar import TitleBar
 
 
-class ItemScreen(WorkbenchScreen):
+class ItemScreen(Coordinating):
     """Question, reference, completion and evidence in four panes.
 
     On a narrow terminal they stand one above the other and the one in focus is tall.
@@ -83,6 +84,7 @@ class ItemScreen(WorkbenchScreen):
         Action("item.raw", "r", "raw", "Raw", "Show the stored text itself, and back."),
         Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
         Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
+        *coordinating_actions("item"),
         Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
     )
 
@@ -234,6 +236,17 @@ class ItemScreen(WorkbenchScreen):
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
+
+    def decided_on(self) -> tuple[int, bool] | None:
+        """The item on the screen."""
+        if self._shown is None or self._shown.item.id != self.completion:
+            return None
+        return self.completion, self._shown.item.state == "excluded"
+
+    def after_decision(self, completion: int) -> None:
+        """Read the item again if it is still there."""
+        if completion == self.completion:
+            self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
 
     # -- how it is shown ---------------------------------------------------------------------------
 

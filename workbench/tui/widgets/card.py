@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.content import Content
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
 from workbench.render.document import RenderedText
-from workbench.services.labelling.cards import HOW, QUIRKS
+from workbench.services.labelling.cards import QUIRKS, Stretch
+from workbench.tui.widgets.card_answers import completion_row, reference_row
 from workbench.tui.widgets.card_texts import CardTexts
-from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.reader_messages import SearchChanged
 
 WIDE = 100
 """Terminal columns from which the question stands beside the completion."""
 
-_ANSWER_CHARACTERS = 400
-_END_LINES, _END_CHARACTERS = 5, 340
-_NARROW_QUESTION_ROWS = 5
+_PASSAGE_ROWS, _ANSWER_ROWS = 4, 6
+_QUESTION_ROWS, _COMPLETION_ROWS = 3, 7
+"""Rows the question and the completion keep where the parts are stacked, when both have more."""
 
 Opened = Literal["", "question", "reference", "completion", "guidelines"]
 """What fills the card's place: nothing, a text in full, or the guidelines."""
@@ -33,10 +33,11 @@ class WholeText(Reader):
     """A reader that has no size while it is hidden; it goes to a place as soon as it has one."""
 
     _wanted = ""
+    _step = 1
 
-    def go_to(self, mark: str) -> None:
-        """Go to the next place with this mark, now or when the text has been laid out."""
-        self._wanted = mark
+    def go_to(self, mark: str, step: int = 1) -> None:
+        """Go to the next place with this mark (`step` -1: the previous one), now or when the text is laid out."""
+        self._wanted, self._step = mark, step
         if self.wrap_width:
             self._go()
 
@@ -46,8 +47,21 @@ class WholeText(Reader):
 
     def _go(self) -> None:
         mark, self._wanted = self._wanted, ""
-        if mark and not self.jump(mark) and mark == "boxed":
+        if mark and not self.jump(mark, self._step) and mark == "boxed":
             self.notify("No \\boxed here.", markup=False)
+
+
+class Excerpt(Reader):
+    """A reader of a part of a text that keeps the final answer in sight, or the end where there is none."""
+
+    def go_to_place(self) -> None:
+        """Go there now."""
+        if not self.jump("answer"):
+            self.action_bottom()
+
+    def on_resize(self) -> None:
+        """The parts of a card are given their heights one after the other: each may put the place out of sight."""
+        self.call_later(self.go_to_place)
 
 
 class FinalAnswerCard(Container):
@@ -76,6 +90,7 @@ class FinalAnswerCard(Container):
         border-title-color: $text-muted;
     }
     FinalAnswerCard .answer { height: auto; max-height: 6; }
+    FinalAnswerCard #card-passage { border: none; padding-left: 0; height: 0; }
     FinalAnswerCard #card-quirks { height: auto; color: $text-warning; display: none; }
     FinalAnswerCard #card-quirks.odd { display: block; }
     FinalAnswerCard #card-right { height: 1fr; }
@@ -101,14 +116,17 @@ class FinalAnswerCard(Container):
     def compose(self) -> ComposeResult:
         """Lay out."""
         with Container(id="card-body"):
-            yield Reader(title="Question", id="card-question")
+            yield Excerpt(title="Question", id="card-question")
             with Vertical(id="card-right"):
                 with Vertical(id="card-answers") as answers:
                     answers.border_title = "Final answers"
                     yield Static(id="card-reference-answer", classes="answer", markup=False)
+                    passage = Excerpt(id="card-passage")
+                    passage.can_focus = False
+                    yield passage
                     yield Static(id="card-completion-answer", classes="answer", markup=False)
                     yield Static(id="card-quirks", markup=False)
-                yield Reader(title="Completion", id="card-completion")
+                yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
             yield Input(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
@@ -121,7 +139,7 @@ class FinalAnswerCard(Container):
     def on_resize(self) -> None:
         """Stack the parts where the terminal is narrow."""
         self.set_class(self.app.size.width >= WIDE, "wide")
-        self._fit_question()
+        self._fit()
 
     # -- one item ----------------------------------------------------------------------------------
 
@@ -133,45 +151,59 @@ class FinalAnswerCard(Container):
         self.end_find()
         self._draw()
 
+    def set_guidelines(self, guidelines: str) -> None:
+        """Replace the guidelines; those that are open are shown anew."""
+        self._guidelines = guidelines
+        if self.opened == "guidelines":
+            self._show_full()
+
     def _draw(self) -> None:
         texts = self._texts
         question = self.query_one("#card-question", Reader)
         completion = self.query_one("#card-completion", Reader)
-        question.show(None if texts is None else texts.question.end(self.raw))
-        completion.show(None if texts is None else texts.completion.end(self.raw))
-        reference_answer = self.query_one("#card-reference-answer", Static)
-        completion_answer = self.query_one("#card-completion-answer", Static)
-        quirks = self.query_one("#card-quirks", Static)
-        if texts is None:
-            reference_answer.update("")
-            completion_answer.update("")
-            quirks.set_class(False, "odd")
-            return
-        card, item = texts.card, texts.item
-        question.set_title(_title("Question", "o", item.question_text, len(card.question), self.raw))
-        completion.set_title(_title("Completion", "w", item.completion_text, len(card.completion_tail), self.raw))
-        reference_answer.update(_reference_line(texts, self.raw))
-        completion_answer.update(_completion_line(texts, self.raw))
-        quirks.update("! " + " · ".join(QUIRKS[quirk] for quirk in card.quirks))
-        quirks.set_class(bool(card.quirks), "odd")
-        self._fit_question()
-        self.call_after_refresh(self._go_to_ends)
+        question.show(None if texts is None else texts.question.excerpt(self.raw))
+        completion.show(None if texts is None else texts.completion.excerpt(self.raw))
+        if texts is not None:
+            item = texts.item
+            question.set_title(_title("Question", "o", item.question_text, texts.question.windows, self.raw))
+            completion.set_title(_title("Completion", "w", item.completion_text, texts.completion.windows, self.raw))
+        self._draw_answers(texts)
+        self._fit()
+        self.call_after_refresh(self._go_to_places)
 
-    def _fit_question(self) -> None:
-        """Where the parts are stacked, a short question takes no more rows than it has."""
+    def _draw_answers(self, texts: CardTexts | None) -> None:
+        raw, odd = self.raw, () if texts is None else texts.card.quirks
+        unsure = texts is not None and texts.card.passage is not None
+        passage, quirks = self.query_one("#card-passage", Reader), self.query_one("#card-quirks", Static)
+        passage.show(texts.reference.excerpt(raw) if texts is not None and unsure else None)
+        self.query_one("#card-reference-answer", Static).update("" if texts is None else reference_row(texts, raw))
+        self.query_one("#card-completion-answer", Static).update("" if texts is None else completion_row(texts, raw))
+        quirks.update("! " + " · ".join(QUIRKS[quirk] for quirk in odd))
+        quirks.set_class(bool(odd), "odd")
+
+    def _fit(self) -> None:
+        """Give the reference's end, and where the parts are stacked the question, no more rows than there is room."""
+        passage = self.query_one("#card-passage", Reader)
+        passage.styles.height = min(passage.row_count, _PASSAGE_ROWS)
         question = self.query_one("#card-question", Reader)
         if self.has_class("wide"):
             question.styles.height = None
             return
-        most = max(_NARROW_QUESTION_ROWS, self.size.height // 3)
+        free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # three titles
+        most = max(_QUESTION_ROWS, min(self.size.height // 3, free))
         question.styles.height = 1 + max(1, min(question.row_count, most))
 
-    def _go_to_ends(self) -> None:
-        """The ends of both texts in sight; of the completion rather its final answer, when both do not fit."""
-        self.query_one("#card-question", Reader).action_bottom()
-        completion = self.query_one("#card-completion", Reader)
-        if not completion.jump("answer"):
-            completion.action_bottom()
+    def _answer_rows(self) -> int:
+        """Rows of the final answers, before they are laid out."""
+        answers = [one for one in self.query(Static) if one.has_class("answer")]
+        rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, max(1, self.size.width - 2))) for one in answers)
+        passage, odd = self.query_one("#card-passage", Reader), self.query_one("#card-quirks").has_class("odd")
+        return rows + odd + min(passage.row_count, _PASSAGE_ROWS)
+
+    def _go_to_places(self) -> None:
+        """The question's end in sight; of the other texts the final answer, or the end where there is none."""
+        for excerpt in self.query(Excerpt):
+            excerpt.go_to_place()
 
     # -- whole texts -------------------------------------------------------------------------------
 
@@ -230,12 +262,12 @@ class FinalAnswerCard(Container):
         if self.opened:
             self._show_full()
 
-    def next_boxed(self) -> None:
-        """Open the completion and go to its next box."""
+    def next_boxed(self, step: int = 1) -> None:
+        """Open the completion and go to its next box (`step` -1: the previous one)."""
         if self.opened not in ("reference", "completion"):
             self.open("completion")
         if self.opened:
-            self.full.go_to("boxed")
+            self.full.go_to("boxed", step)
 
     @staticmethod
     def _note(seen: list[str], what: str) -> None:
@@ -281,37 +313,10 @@ class FinalAnswerCard(Container):
         self.full.border_subtitle = f"{event.number} of {event.total}" if event.query else ""
 
 
-def _title(name: str, key: str, text: str, shown: int, raw: bool) -> str:
+def _title(name: str, key: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
     form = " · raw" if raw else ""
+    shown = sum(end - start for start, end in windows)
     if shown >= len(text):
         return f"{name}{form}"
-    return f"{name} · last {shown} of {len(text):,} characters{form} · {key} all"
-
-
-def _reference_line(texts: CardTexts, raw: bool) -> Content:
-    answer = texts.card.reference
-    if not answer.found:
-        end = [line for line in texts.card.reference_tail.splitlines() if line.strip()][-_END_LINES:]
-        return _missing("Reference", "it ends:\n" + "\n".join(map(printable, end))[-_END_CHARACTERS:])
-    return _found("Reference", HOW[answer.how], texts.final_answer("reference", raw))
-
-
-def _completion_line(texts: CardTexts, raw: bool) -> Content:
-    answer = texts.card.completion
-    if not answer.found:
-        return _missing("Completion", "read its last lines below")
-    how = HOW[answer.how]
-    if texts.card.answer_in_tail is None:
-        how += f", {len(texts.item.completion_text) - answer.start:,} characters before the end"
-    return _found("Completion", how, texts.final_answer("completion", raw))
-
-
-def _found(name: str, how: str, answer: str) -> Content:
-    shown = answer if len(answer) <= _ANSWER_CHARACTERS else f"{answer[:_ANSWER_CHARACTERS]}…"
-    return Content.assemble(
-        (f"{name:<10} ", "bold"), ("▶ ", "bold $text-accent"), (shown, "bold"), (f"  ({how})", "$text-muted")
-    )
-
-
-def _missing(name: str, instead: str) -> Content:
-    return Content.assemble((f"{name:<10} ", "bold"), (f"∅ {HOW['none']}", "$text-warning"), f" · {instead}")
+    which = f"last {shown:,}" if len(windows) == 1 else f"answer and end, {shown:,}"
+    return f"{name} · {which} of {len(text):,} characters{form} · {key} all"

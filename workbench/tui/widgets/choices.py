@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import on
@@ -22,7 +22,13 @@ class Choice(NamedTuple):
 
 
 class ChoiceMenu(ModalScreen[str | None]):
-    """Numbered choices; the number, enter or a click takes one, escape none."""
+    """Numbered choices; the number, enter or a click takes one, escape none.
+
+    Args:
+        title: What is asked.
+        first: The number of the first choice.
+        chosen: Values that hold already, which are marked; None where nothing can hold.
+    """
 
     DEFAULT_CSS = """
     ChoiceMenu { align: center middle; }
@@ -36,14 +42,18 @@ class ChoiceMenu(ModalScreen[str | None]):
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(number), f"choose({number})", show=False) for number in range(1, 10)),
+        *(Binding(str(number), f"choose({number})", show=False) for number in range(10)),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
-    def __init__(self, title: str, choices: Sequence[Choice]) -> None:
+    def __init__(
+        self, title: str, choices: Sequence[Choice], *, first: int = 1, chosen: Collection[str] | None = None
+    ) -> None:
         super().__init__()
         self._title = title
         self._choices = choices
+        self._first = first
+        self._chosen = chosen
 
     def compose(self) -> ComposeResult:
         """Lay out."""
@@ -53,14 +63,16 @@ class ChoiceMenu(ModalScreen[str | None]):
         yield menu
 
     def _option(self, number: int) -> Option:
-        key = f" {number + 1} " if number < 9 else "   "
-        return Option(Content.assemble((key, "bold $text-accent"), " ", self._choices[number].text))
+        choice, digit = self._choices[number], number + self._first
+        key = f" {digit} " if digit <= 9 else "   "
+        mark = "" if self._chosen is None else "● " if choice.value in self._chosen else "  "
+        return Option(Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text))
 
     def action_choose(self, number: int) -> None:
-        """Take a choice by its number, from 1."""
-        if number <= len(self._choices):
-            self.dismiss(self._choices[number - 1].value)
+        """Take a choice by the number it shows."""
+        if self._first <= number < self._first + len(self._choices):
+            self.dismiss(self._choices[number - self._first].value)
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.action_choose(event.option_index + 1)
+        self.dismiss(self._choices[event.option_index].value)

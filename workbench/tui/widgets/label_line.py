@@ -23,12 +23,30 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
 
 
 def label_line(
-    *, verdict: str | None, reason: str | None, subtype: str | None, unsure: bool, note: str, flagged: bool = False
+    *,
+    verdict: str | None,
+    reason: str | None,
+    subtype: str | None,
+    unsure: bool,
+    note: str,
+    tags: tuple[str, ...] = (),
+    partial: float | None = None,
+    flagged: bool = False,
+    wants_type: bool = False,
 ) -> Content:
-    """Everything a person has said of an item, or that there is nothing yet."""
+    """Everything a person has said of an item, or that there is nothing yet.
+
+    Args:
+        wants_type: The question's type is still to be given.
+    """
     parts = [verdict_words(verdict, reason)] if verdict else [Content.styled("· not labelled", "$text-muted")]
+    if wants_type and verdict not in (None, "unsuitable"):
+        parts.append(Content.styled("! type missing: t", "bold $text-warning"))
     if unsure:
         parts.append(Content.styled("? unsure", "bold $text-warning"))
+    parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in tags)
+    if partial is not None:
+        parts.append(Content.styled(f"◔ {partial:g} right", "bold $text-accent"))
     if subtype:
         parts.append(Content(f"type {printable(type_display(subtype))}"))
     if flagged:
@@ -36,3 +54,8 @@ def label_line(
     if note:
         parts.append(Content(f"✎ {printable(note)}"))
     return Content("  ").join(parts)
+
+
+def tag_words(tag: str) -> str:
+    """A tag in a word or two; what it means in full stands in the menu."""
+    return printable(tag.replace("_", " "))

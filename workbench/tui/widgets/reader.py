@@ -71,6 +71,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         & > .reader--italic { text-style: italic; }
         & > .reader--dim { color: $text-muted; text-style: dim; }
         & > .reader--answer { background: $success-muted; color: $text-success; text-style: bold underline; }
+        & > .reader--guess { background: $warning-muted; color: $text-warning; text-style: underline; }
         & > .reader--success { color: $text-success; text-style: bold; }
         & > .reader--think { color: $text-muted; text-style: italic; }
         & > .reader--quote { color: $text-muted; }
@@ -140,8 +141,8 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         else:
             self._wrap()
 
-    def jump(self, mark: str) -> bool:
-        """Go to the next place with this mark, from the last one back to the first.
+    def jump(self, mark: str, step: int = 1) -> bool:
+        """Go to the next place with this mark (`step` -1: the previous one), round the ends of the text.
 
         Returns:
             False when the text has no such place.
@@ -149,7 +150,9 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         wrapped = self._whole()
         rows = [] if wrapped is None else wrapped.marked_rows(mark)
         last, number = self._jump
-        number = number % len(rows) + 1 if rows and last == mark else min(1, len(rows))
+        if last != mark or not number:
+            number = 0 if step > 0 else 1
+        number = (number - 1 + step) % len(rows) + 1 if rows else 0
         self._jump = (mark, number)
         if rows:
             self._show_row(rows[number - 1])

@@ -17,11 +17,12 @@ from workbench.tui.widgets.label_line import verdict_words
 
 
 class VerdictsAfter(ModalScreen[str]):
-    """Returns "on", or "undo" when the person wants their decision back."""
+    """Returns "on", "undo" when the person wants their decision back, or "case" for a case of the guidelines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space,escape", "leave('on')", "Go on"),
         Binding("z", "leave('undo')", "Undo"),
+        Binding("e", "leave('case')", "Case"),
     ]
 
     def __init__(self, decided: Content, said: Sequence[tuple[str, str]]) -> None:
@@ -33,7 +34,7 @@ class VerdictsAfter(ModalScreen[str]):
         """Lay out."""
         with VerticalScroll(id="verdicts-box") as box:
             box.border_title = Content("Saved ✓ · what the verifiers said")
-            box.border_subtitle = Content("enter or space: go on · z: undo")
+            box.border_subtitle = Content("enter or space: go on · z: undo · e: guidelines")
             yield Static(self._lines(), markup=False)
 
     def _lines(self) -> Content:
@@ -48,5 +49,5 @@ class VerdictsAfter(ModalScreen[str]):
         self.dismiss("on")
 
     def action_leave(self, answer: str) -> None:
-        """Go on, or take the decision back."""
+        """Go on, or do something about the decision first."""
         self.dismiss(answer)

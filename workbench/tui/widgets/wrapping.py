@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from rich.cells import get_character_cell_size
 
-from workbench.render.document import RenderedText, Span, StyleName
+from workbench.render.document import RenderedText, Span
 from workbench.tui.widgets.cells import printable
 
 _NO_START: Final = frozenset("、。，．,.：；！？!?)）]］】〉》」』〕…‥ー々%％°℃")
@@ -57,11 +57,11 @@ class Wrapped(NamedTuple):
     def marked_rows(self, mark: str) -> list[int]:
         """The rows where the lines with this mark begin; of the final answer, where it begins itself."""
         lines = (line for line in self.rendered.marks.get(mark, ()) if line < len(self.lines))
-        return [self.row_of(line, self._offset(line, "answer") if mark == "answer" else 0) for line in lines]
+        return [self.row_of(line, self._answer_offset(line) if mark == "answer" else 0) for line in lines]
 
-    def _offset(self, line: int, style: StyleName) -> int:
-        """Where the first span of a style begins in a line."""
-        before = takewhile(lambda span: span.style != style, self.lines[line])
+    def _answer_offset(self, line: int) -> int:
+        """Where the final answer begins in a line."""
+        before = takewhile(lambda span: span.style not in ("answer", "guess"), self.lines[line])
         return sum(len(span.text) for span in before)
 
     def text(self, line: int) -> str:

@@ -86,6 +86,8 @@ def _one_ratio(values: list[tuple[Any, Any]], tolerance: Any) -> bool:
 
 
 def _same_sign(first: Node, second: Node, about: Features) -> bool | None:
-    """Whether two multiples of each other have the same sign where they are defined."""
+    """Whether two multiples of each other have the same sign where they are defined; beside i there are no signs."""
+    if "i" in about.names:
+        return None
     found = next(filter(None, (_values(first, second, REAL, about, index) for index in _POINTS)), None)
     return None if found is None else bool((found[0] > 0) == (found[1] > 0))

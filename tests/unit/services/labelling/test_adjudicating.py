@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.unit.services.labelling.conflicting import judge, label_all, project_of, put, relabel, rows
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelVerdict
 from workbench.services.labelling import people
 from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
 from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.guidelines import add_case
 from workbench.services.project import Project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     """Three items; amira and ben differ on all of them."""
-    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(3, types="labelled"))]
-    made = make_project(tmp_path, rows)
+    made = project_of(tmp_path, 3, types="labelled")
     people.assign(made, ["amira", "ben"], per_item=2)
     people.add_annotators(made, ["chen"])
     label_all(made, "amira", Answer(verdict="correct", subtype="A1", note="same value", focused_ms=4000))
@@ -35,33 +34,10 @@ def chen(project: Project) -> AdjudicationSession:
     return AdjudicationSession(project, "chen")
 
 
-def label_all(project: Project, name: str, answer: Answer) -> None:
-    session = AnnotationSession(project, name)
-    while (item := session.next()) is not None:
-        session.submit(item, answer)
-    session.close()
-
-
 def following(session: AdjudicationSession) -> Conflict:
     conflict = session.next()
     assert conflict is not None
     return conflict
-
-
-def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
-    return project.database.reader().execute(sql, parameters).fetchall()
-
-
-def judge(project: Project) -> None:
-    with project.database.write() as connection:
-        connection.execute(
-            "INSERT INTO verifiers (name, kind, config, config_hash, created_at) VALUES ('rule', '', '', '', '')"
-        )
-        connection.execute(
-            "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at, completed_at) "
-            "VALUES (1, '1', '', 1, 'complete', 3, '', 'x')"
-        )
-        connection.executemany("INSERT INTO verdicts VALUES (1, ?, 0, 1, NULL, NULL, 1.0)", [(1,), (2,), (3,)])
 
 
 def test_both_labels_are_shown_without_names(chen: AdjudicationSession) -> None:
@@ -74,19 +50,6 @@ def test_both_labels_are_shown_without_names(chen: AdjudicationSession) -> None:
     }
     assert "amira" not in repr(conflict)
     assert "ben" not in repr(conflict)
-
-
-def test_the_order_of_a_and_b_says_nothing_and_stays(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(40))
-    people.assign(project, ["amira", "ben"], per_item=2)
-    label_all(project, "amira", Answer(verdict="correct"))
-    label_all(project, "ben", Answer(verdict="incorrect"))
-    people.add_annotators(project, ["chen"])
-    session = AdjudicationSession(project, "chen")
-    first = [session.open("correctness", item).opinions[0].value for item in range(1, 41)]
-    assert 5 < first.count("correct") < 35
-    assert first == [session.open("correctness", item).opinions[0].value for item in range(1, 41)]
-    project.close()
 
 
 def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, chen: AdjudicationSession) -> None:
@@ -110,17 +73,6 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: AdjudicationS
         amira.decide(following(chen), Ruling(verdict="correct"))
 
 
-def test_a_batch_that_names_an_adjudicator_leaves_its_items_to_that_person(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(2))
-    people.assign(project, ["amira", "ben"], per_item=2, adjudicator="dora")
-    people.add_annotators(project, ["chen"])
-    label_all(project, "amira", Answer(verdict="correct"))
-    label_all(project, "ben", Answer(verdict="incorrect"))
-    assert AdjudicationSession(project, "chen").next() is None
-    assert AdjudicationSession(project, "dora").left() == 2
-    project.close()
-
-
 def test_a_skipped_conflict_comes_again_at_the_end(chen: AdjudicationSession) -> None:
     skipped = following(chen)
     chen.skip(skipped)
@@ -137,8 +89,7 @@ def test_undo_opens_the_conflict_again(project: Project, chen: AdjudicationSessi
     assert chen.undo() is None
     conflict = following(chen)
     chen.decide(conflict, Ruling(verdict="correct"))
-    again = AdjudicationSession(project, "chen").undo()
-    assert again == conflict
+    assert AdjudicationSession(project, "chen").undo() == conflict
     assert chen.left() == 3
     chen.decide(following(chen), Ruling(verdict="correct"))
 
@@ -162,6 +113,76 @@ def test_a_late_label_opens_the_item_again(project: Project, chen: AdjudicationS
     assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
                 conflict.subject) == [("incorrect",)]  # fmt: skip
     ben.close()
+
+
+def test_a_decision_that_a_late_label_opened_again_is_shown_as_such(
+    project: Project, chen: AdjudicationSession
+) -> None:
+    conflict = following(chen)
+    assert conflict.earlier is None
+    chen.decide(conflict, Ruling(verdict="unsuitable", reason="proof"))
+    relabel(project, "ben", conflict.subject, Answer(verdict="unsuitable", reason="truncated"))
+    again = chen.open(conflict.task, conflict.subject)
+    assert again.earlier is not None
+    assert (again.earlier.value, again.earlier.reason) == ("unsuitable", "proof")
+    chen.decide(again, Ruling(verdict="correct"))
+    assert chen.open(conflict.task, conflict.subject).earlier is None
+
+
+def test_of_two_decisions_after_a_merge_the_newer_counts(project: Project, chen: AdjudicationSession) -> None:
+    conflict = following(chen)
+    chen.decide(conflict, Ruling(verdict="correct"))
+    for at, value in (("2001", "unsuitable"), ("2999", "incorrect")):
+        put(project, f"p{at}", conflict.subject, value, at=f"{at}-01-01T00:00:00.000000Z", kind="adjudication",
+            seen=conflict.seen, reason="proof" if value == "unsuitable" else None, merged=True)  # fmt: skip
+    assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
+                conflict.subject) == [("incorrect",)]  # fmt: skip
+
+
+def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Project, chen: AdjudicationSession) -> None:
+    """Who decided before a late label does not overrule the one who decided after it."""
+    people.add_annotators(project, ["dora"])
+    first = following(chen)
+    chen.decide(first, Ruling(verdict="correct"))
+    relabel(project, "ben", first.subject, Answer(verdict="unsuitable", reason="proof"))
+    again = chen.open(first.task, first.subject)
+    dora = AdjudicationSession(project, "dora")
+    dora.decide(dora.open(first.task, first.subject), Ruling(verdict="incorrect"))
+    with pytest.raises(AnnotationError, match="settled"):
+        chen.decide(again, Ruling(verdict="correct"))
+
+
+def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: AdjudicationSession) -> None:
+    conflict = following(chen)
+    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(conflict, Ruling(verdict="incorrect"))
+    assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
+                conflict.subject) == [("incorrect",)]  # fmt: skip
+
+
+def test_a_decision_names_the_guidelines_its_maker_saw(project: Project, chen: AdjudicationSession) -> None:
+    conflict = following(chen)
+    version = add_case(project, "A number word counts as the number.", by="chen").version
+    chen.decide(conflict, Ruling(verdict="correct"))
+    chen.decide(following(chen), Ruling(verdict="correct"))
+    assert rows(project, "SELECT guideline FROM label_events WHERE kind = 'adjudication' ORDER BY id") == [
+        ("1",),
+        (version,),
+    ]
+
+
+def test_a_note_is_kept_until_the_decision_and_comes_back_with_undo(
+    project: Project, chen: AdjudicationSession
+) -> None:
+    conflict = following(chen)
+    chen.keep_note(conflict, "half a thought")
+    later = AdjudicationSession(project, "chen")
+    assert following(later).note == "half a thought"
+    later.decide(conflict, Ruling(verdict="correct", note="a whole thought"))
+    assert chen.open(conflict.task, conflict.subject).note == ""
+    again = later.undo()
+    assert again is not None
+    assert again.note == "a whole thought"
 
 
 @pytest.mark.parametrize(
@@ -235,7 +256,7 @@ def test_the_second_of_two_people_is_told_that_it_is_settled(project: Project, c
 
 
 def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(1))
+    project = project_of(tmp_path, 1)
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
     for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
         session = AnnotationSession(project, name)
@@ -255,22 +276,4 @@ def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> N
     chen.close()
     labelled = "SELECT unblinded FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
     assert rows(project, labelled + "WHERE a.name = 'chen' AND e.kind = 'label'") == [(1,)]
-    project.close()
-
-
-def test_nothing_is_shown_before_a_decision_but_texts_and_labels(tmp_path: Path) -> None:
-    marks = {"model": "MARKMODEL", "source": "MARKSOURCE", "domain": "MARKDOMAIN", "subtype": "A8", "type": "A"}
-    project = make_project(tmp_path, [{**row, **marks, "gold": True} for row in numbered(3)])
-    people.assign(project, ["MARKONE", "MARKTWO"], per_item=2)
-    people.add_annotators(project, ["chen"])
-    label_all(project, "MARKONE", Answer(verdict="correct"))
-    label_all(project, "MARKTWO", Answer(verdict="incorrect"))
-    judge(project)
-    session = AdjudicationSession(project, "chen")
-    conflict = following(session)
-    seen = repr((conflict, session.left()))
-    assert "MARK" not in seen
-    assert "A8" not in seen
-    with pytest.raises(AnnotationError, match="after"):
-        session.verdicts_after(conflict)
     project.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, numbered
+from tests.helpers import make_project, mean_nobody, numbered
 from workbench.errors import AnnotationError, UsageError
 from workbench.services.browsing import coordinator_name, detail
 from workbench.services.labelling import people
@@ -25,6 +25,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
     made = make_project(tmp_path, rows)
     people.assign(made, ["amira", "ben", "chen"], per_item=2)
+    mean_nobody(made)
     yield made
     made.close()
 
@@ -415,6 +416,7 @@ def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
 
     project = make_project(tmp_path, numbered(3))
     people.assign(project, ["amira", "ben", "chen"], per_item=2)
+    mean_nobody(project)
     for name, answer in (("amira", CORRECT), ("ben", INCORRECT)):
         session = AnnotationSession(project, name)
         session.submit(following(session), answer)

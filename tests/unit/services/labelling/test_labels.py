@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.coordinating import exclude, reopen
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.labelling.labels import import_labels
 from workbench.services.labelling.people import assign
@@ -126,11 +128,16 @@ def test_what_a_file_says_of_unblinded_labels_is_kept(project: Project, tmp_path
 
 
 def test_times_are_kept_in_utc(project: Project, tmp_path: Path) -> None:
-    times = ("2025-01-01T00:00:00+05:30", "2025-01-01T00:00:00", "2025-01-01T00:00:00Z")
+    times = ("2025-01-01T00:00:00+05:30", "2025-01-01T00:00:00", "2025-01-01T00:00:00Z", "20250101T000000Z")
     lines = [label(f"c{number}", "ann", created_at=time) for number, time in enumerate(times)]
     import_labels(project, write(tmp_path, *lines))
     kept = project.database.reader().execute("SELECT created_at FROM label_events ORDER BY subject").fetchall()
-    assert kept == [("2024-12-31T18:30:00.000000Z",), ("2025-01-01T00:00:00.000000Z",), ("2025-01-01T00:00:00Z",)]
+    assert [time for (time,) in kept] == [
+        "2024-12-31T18:30:00.000000Z",
+        "2025-01-01T00:00:00.000000Z",
+        "2025-01-01T00:00:00Z",
+        "2025-01-01T00:00:00.000000Z",
+    ]
 
 
 def test_nobody_replaces_the_label_of_someone_else(project: Project, tmp_path: Path) -> None:
@@ -242,3 +249,152 @@ def test_types_settled_by_people_hold_an_item_back_until_they_are_final(tmp_path
     assert status(project).states["final"] == 2
     subtypes = project.database.reader().execute("SELECT DISTINCT subtype FROM item_states").fetchall()
     assert subtypes == [("A1",)]
+
+
+# -- the order of files ----------------------------------------------------------------------------
+
+EARLY, LATE = "2025-01-01T10:00:00Z", "2025-01-01T12:00:00Z"
+
+
+def differing(at: str | None = None) -> list[dict[str, Any]]:
+    more = {"created_at": at} if at else {}
+    return [label("c0", "ann", **more), label("c0", "bob", "incorrect", **more)]
+
+
+def events_of(project: Project) -> int:
+    count: int = project.database.reader().execute("SELECT count(*) FROM label_events").fetchone()[0]
+    return count
+
+
+def test_an_adjudication_that_comes_before_its_labels_settles_those_that_are_not_later(
+    project: Project, tmp_path: Path
+) -> None:
+    import_labels(project, write(tmp_path, label("c0", "cy", role="adjudicator", created_at=LATE)))
+    import_labels(project, write(tmp_path, *differing(EARLY)))
+    assert status(project).states["final"] == 1
+    import_labels(project, write(tmp_path, label("c0", "dan", created_at="2025-01-01T13:00:00Z")))
+    assert status(project).states["conflict"] == 1
+
+
+def test_without_times_the_file_of_an_adjudication_is_read_once_more(project: Project, tmp_path: Path) -> None:
+    ruling = label("c0", "cy", role="adjudicator", note="as the book says")
+    import_labels(project, write(tmp_path, ruling))
+    import_labels(project, write(tmp_path, *differing()))
+    assert status(project).states["conflict"] == 1
+    again = import_labels(project, write(tmp_path, ruling))
+    assert (again.imported, again.unchanged, status(project).states["final"]) == (1, 0, 1)
+    before = dump(project)
+    assert import_labels(project, write(tmp_path, ruling, *differing())).unchanged == 3
+    assert dump(project) == before
+
+
+def test_with_times_an_adjudication_between_its_labels_is_taken_again(project: Project, tmp_path: Path) -> None:
+    ruling = label("c0", "cy", role="adjudicator", created_at=LATE)
+    first, second = differing(EARLY)
+    import_labels(project, write(tmp_path, first))
+    import_labels(project, write(tmp_path, ruling))
+    import_labels(project, write(tmp_path, second))
+    assert status(project).states["labelled"] + status(project).states["conflict"] == 1
+    assert import_labels(project, write(tmp_path, ruling)).imported == 1
+    assert status(project).states["final"] == 1
+    assert import_labels(project, write(tmp_path, ruling)).unchanged == 1
+
+
+def test_a_label_that_is_really_late_is_not_settled_by_reading_the_old_file_again(
+    project: Project, tmp_path: Path
+) -> None:
+    for at in (None, EARLY):
+        lines = [*differing(at), label("c0", "cy", role="adjudicator", **({"created_at": LATE} if at else {}))]
+        import_labels(project, write(tmp_path, *lines))
+        import_labels(project, write(tmp_path, label("c0", "dan", "incorrect")))
+        before = events_of(project)
+        import_labels(project, write(tmp_path, *lines[2:]))
+        assert (events_of(project), status(project).states["conflict"]) == (before, 1)
+
+
+def test_a_retracted_or_corrected_adjudication_is_not_taken_again(project: Project, tmp_path: Path) -> None:
+    ruling = label("c0", "cy", role="adjudicator")
+    import_labels(project, write(tmp_path, ruling))
+    import_labels(project, write(tmp_path, {**ruling, "verdict": "incorrect", "revision": 2}))
+    import_labels(project, write(tmp_path, *differing()))
+    before = events_of(project)
+    assert import_labels(project, write(tmp_path, ruling)).unchanged == 1
+    assert (events_of(project), status(project).states["conflict"]) == (before, 1)
+
+
+# -- what the coordinator decided ------------------------------------------------------------------
+
+
+def test_exclusions_and_reopenings_leave_and_come_back_with_the_labels(project: Project, tmp_path: Path) -> None:
+    import_labels(project, write(tmp_path, *[label(f"c{n}", name) for n in range(3) for name in ("ann", "bob")]))
+    exclude(project, [1], reason="proof", by="dora")
+    reopen(project, [2], reason="another reference", by="dora")
+    import_labels(project, write(tmp_path, label("c1", "cy", "incorrect")))
+    out = tmp_path / "out.jsonl"
+    export_labels(project, out)
+    lines = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    assert [line["kind"] for line in lines if "kind" in line] == ["exclusion", "reopen"]
+    assert {line["annotator"] for line in lines if "kind" not in line and line["completion_id"] == "c1"} == {"cy"}
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6, subtype="A1", type="A"))
+    assert import_labels(other, out).refused == 0
+    assert status(other).states == status(project).states
+    assert import_labels(project, out).imported == 0
+
+
+def test_a_verdict_and_a_type_of_different_rounds_stay_apart(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2, types="labelled"))
+    import_labels(project, write(tmp_path, label("c0", "ann", answer_subtype="A1")))
+    reopen(project, [1], reason="why")
+    import_labels(project, write(tmp_path, label("c0", "ann", "incorrect", uuid=FIRST)))
+    out = tmp_path / "out.jsonl"
+    export_labels(project, out)
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(2, types="labelled"))
+    assert import_labels(other, out).refused == 0
+    query = "SELECT task, round, coalesce(verdict, subtype) FROM label_events WHERE kind = 'label' ORDER BY 1"
+    assert other.database.reader().execute(query).fetchall() == [("correctness", 2, "incorrect"), ("type", 1, "A1")]
+
+
+def test_the_slot_of_a_label_that_a_file_takes_back_is_open_again(project: Project, tmp_path: Path) -> None:
+    assign(project, ["ann", "bob"], per_item=2)
+    import_labels(project, write(tmp_path, label("c0", "ann", uuid=FIRST)))
+    taken_back = {"completion_id": "c0", "annotator": "ann", "kind": "retraction", "supersedes": FIRST, "revision": 2}
+    assert import_labels(project, write(tmp_path, taken_back)).imported == 1
+    states = "SELECT state FROM assignments WHERE task = 'correctness' AND subject = 1"
+    assert project.database.reader().execute(states).fetchall() == [("open",), ("open",)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"kind": "exclusion"}, "verdict"),
+        ({"kind": "reopen", "verdict": None, "round": 2}, "note"),
+        ({"kind": "reopen", "verdict": None, "note": "why"}, "round"),
+        ({"kind": "label", "content_hash": "xyz"}, "content_hash"),
+        ({"kind": "label", "keys": -1}, "keys"),
+        ({"kind": "label", "open_ms": 2**63}, "open_ms"),
+        ({"round": 0}, "round"),
+        ({"partial": 1.5}, "partial"),
+        ({"tags": ["nonsense"]}, "tags"),
+    ],
+)
+def test_bad_fields_of_a_history_are_refused_by_name(
+    project: Project, tmp_path: Path, fields: dict[str, Any], field: str
+) -> None:
+    report = import_labels(project, write(tmp_path, label("c0", "ann", **fields)))
+    assert [(refusal["line"], refusal["field"]) for refusal in report.refusals] == [(1, field)]
+
+
+def test_undoing_one_of_two_labels_of_a_person_leaves_the_other_and_its_slot(project: Project, tmp_path: Path) -> None:
+    assign(project, ["ann"], per_item=1)
+    session = AnnotationSession(project, "ann")
+    item = session.next()
+    assert item is not None
+    session.submit(item, Answer(verdict="correct"))
+    import_labels(project, write(tmp_path, label(item.completion_id, "ann", "incorrect", uuid=FIRST)))
+    session.undo()
+    assert session.open(item.completion).verdict == "correct"
+    session.close()
+    state = "SELECT state FROM assignments WHERE task = 'correctness' AND subject = ?"
+    assert project.database.reader().execute(state, (item.completion,)).fetchall() == [("done",)]

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from tests.helpers import make_project, numbered
-from workbench.errors import UsageError
+from workbench.annotation.ordering import Ordering
+from workbench.errors import AnnotationError, UsageError
+from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection, parse_condition
 from workbench.services.labelling import people
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.project import Project
+from workbench.store import assignments
+
+PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
 
 
 def test_slots_are_opened_once_and_missing_ones_added(tmp_path: Path) -> None:
@@ -53,3 +61,158 @@ def test_spellings_of_a_name_that_look_the_same_are_one_person(tmp_path: Path) -
     people.require_annotator(project, "zoe\u0308")
     with pytest.raises(UsageError, match="label and adjudicate"):
         people.assign(project, ["zo\u00eb", "ann"], adjudicator="zoe\u0308 ")
+
+
+def slots(project: Project, where: str = "1") -> list[tuple[int, int | None]]:
+    query = f"SELECT subject, meant_for FROM assignments WHERE task = 'correctness' AND {where} ORDER BY subject, slot"
+    return project.database.reader().execute(query).fetchall()
+
+
+def label_all(project: Project, name: str) -> int:
+    session, count = AnnotationSession(project, name, policy=PLAIN), 0
+    while (item := session.next()) is not None:
+        promised = session.progress().left
+        session.submit(item, Answer(verdict="correct"))
+        assert session.progress().left == promised - 1
+        count += 1
+    session.close()
+    return count
+
+
+def test_pairs_come_up_equally_often_in_every_source(tmp_path: Path) -> None:
+    rows = [{**row, "question_id": f"q{n}", "source": f"s{n % 3}"} for n, row in enumerate(numbered(30))]
+    project = make_project(tmp_path, rows)
+    people.assign(project, ["a", "b", "c", "d"], per_item=2)
+    pairs: dict[int, set[int | None]] = {}
+    for subject, person in slots(project):
+        pairs.setdefault(subject, set()).add(person)
+    for source in range(3):
+        of_it = Counter(frozenset(pair) for subject, pair in pairs.items() if (subject - 1) % 3 == source)
+        assert len(of_it) == 6
+        assert set(of_it.values()) <= {1, 2}
+    assert set(Counter(map(frozenset, pairs.values())).values()) == {5}
+
+
+def test_nobody_labels_more_than_their_cap(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(10))
+    people.assign(project, ["a", "b", "c"], per_item=2, caps={"a": 3, "b": 5})
+    assert Counter(person for _, person in slots(project))[1] == 3
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    assert session.progress().left == 3
+    session.close()
+    # Two items are the pair of both: they need no third person.
+    assert [label_all(project, name) for name in "abc"] == [3, 5, 8]
+    assert label_all(project, "a") == 0
+
+
+def test_slots_beyond_everybodys_cap_are_meant_for_nobody(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    done = people.assign(project, ["a", "b"], per_item=2, caps=3)
+    assert (done.assigned, done.beyond_caps) == (8, 2)
+    assert [label_all(project, name) for name in "ab"] == [3, 3]
+
+
+def test_a_cap_may_be_set_anew(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.assign(project, ["a", "b"], per_item=2, caps={"a": 1})
+    assert label_all(project, "a") == 1
+    people.assign(project, ["a", "b"], per_item=2)
+    assert label_all(project, "a") == 0
+    people.assign(project, ["a", "b"], per_item=2, caps={"a": 3})
+    assert label_all(project, "a") == 2
+
+
+def test_an_expired_lease_is_not_taken_again_beyond_the_cap(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.assign(project, ["a", "b"], per_item=2, caps={"a": 1})
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    held = session.next()
+    assert held is not None
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET expires_at = 1 WHERE state = 'leased'")
+        assignments.free_expired(connection, 2)
+        connection.execute("INSERT INTO skips VALUES (1, ?, 1)", (held.completion,))
+    other = session.next()
+    assert other is not None
+    assert other.completion != held.completion
+    with pytest.raises(AnnotationError, match="as many items"):
+        session.submit(held, Answer(verdict="correct"))
+    session.close()
+
+
+@pytest.mark.parametrize("caps", [{"a": 0}, {"stranger": 3}, 0])
+def test_impossible_caps_are_refused(tmp_path: Path, caps: dict[str, int] | int) -> None:
+    project = make_project(tmp_path, numbered(2))
+    with pytest.raises(UsageError, match="cap"):
+        people.assign(project, ["a", "b"], caps=caps)
+
+
+def test_late_people_may_claim_what_is_still_open(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    people.assign(project, ["a", "b"], per_item=2)
+    assert label_all(project, "a") == 6
+    late = people.assign(project, ["chen"], per_item=2)
+    assert (late.assigned, late.joined) == (0, 1)
+    assert label_all(project, "chen") == 6
+    assert label_all(project, "b") == 0
+    assert project.database.reader().execute("SELECT count(*) FROM batches").fetchone() == (1,)
+
+
+def test_a_larger_overlap_adds_slots_for_people_who_are_not_on_the_item(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    people.assign(project, ["a", "b"], per_item=2)
+    more = people.assign(project, ["a", "b", "chen", "dora"], per_item=3)
+    assert more.assigned == 6
+    assert {person for _, person in slots(project, "batch_id = 2")} == {3, 4}
+    assert [label_all(project, name) for name in ("a", "b")] == [6, 6]
+    assert label_all(project, "chen") + label_all(project, "dora") == 6
+    session = AnnotationSession(project, "dora", policy=PLAIN)
+    assert session.progress().left == 0
+    session.close()
+
+
+def test_a_late_person_alone_can_not_fill_new_items(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    with pytest.raises(UsageError, match="at least 2"):
+        people.assign(project, ["a"], per_item=2)
+    people.assign(project, ["a", "b"], per_item=2, adjudicator="dora")
+    with pytest.raises(UsageError, match="settle conflicts"):
+        people.assign(project, ["dora"], per_item=2)
+
+
+def test_an_ordering_says_which_item_comes_first(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(5))
+    backwards = Ordering("backwards", lambda items: [-item.completion for item in items])
+    people.assign(project, ["a", "b"], per_item=2, ordering=backwards)
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    first = session.next()
+    assert first is not None
+    assert first.completion == 5
+    assert project.database.reader().execute("SELECT ordering FROM batches").fetchone() == ("backwards",)
+    session.close()
+
+
+def test_who_is_paused_gets_nothing_and_is_told_so_until_they_are_resumed(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.assign(project, ["a", "b"], per_item=2)
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    first = session.next()
+    assert first is not None
+    session.submit(first, Answer(verdict="correct"))
+    held = session.next()
+    assert held is not None
+    assert session.paused() == ""
+    people.pause(project, "a", "too fast")
+    assert session.next() is None
+    assert "speak with you" in session.paused()
+    assert "too fast" not in session.paused()
+    assert slots(project, "state = 'leased'") == []
+    with pytest.raises(AnnotationError, match="speak with you"):
+        session.submit(held, Answer(verdict="correct"))
+    with pytest.raises(AnnotationError, match="speak with you"):
+        session.undo()
+    assert [(person.paused, person.why) for person in people.annotators(project)] == [(True, "too fast"), (False, "")]
+    people.resume(project, "a")
+    assert session.paused() == ""
+    assert session.submit(held, Answer(verdict="correct")) != []
+    session.close()

@@ -71,6 +71,12 @@ def test_any_two_texts_compare_alike_in_both_directions(first: str, second: str)
     assert _same(first, second) == _same(second, first)
 
 
+def test_an_inequality_of_imaginary_numbers_is_not_decided_by_signs() -> None:
+    first, second = r"0\ge \sin((0)^{0})", r"\sqrt{\sqrt{x-(x)}}\ge \sqrt{0-(1)}"
+    assert _same(first, second) == _same(second, first)
+    assert _same(r"\sqrt{-1} x \ge 0", r"2 \sqrt{-1} x \ge 0") is None
+
+
 @settings(max_examples=200, deadline=None)
 @given(EXPRESSIONS | RELATED, EXPRESSIONS | RELATED)
 def test_expressions_compare_alike_in_both_directions(first: str, second: str) -> None:

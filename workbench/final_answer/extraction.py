@@ -7,7 +7,7 @@ numbers. Offsets are characters of the stored text, which is never changed. Ever
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import deque
 from typing import Literal, NamedTuple
 
 How = Literal["boxed", "hashes", "cue", "bold", "math", "number", "last_line", "whole", "none"]
@@ -25,19 +25,11 @@ HOW: dict[How, str] = {
 }
 """What a card says about how an answer was found."""
 
-Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]
-
 MAX_ANSWER = 200
 """A last line or a sentence after "answer is" is an answer up to so many characters."""
 
 SHORT_REFERENCE = 120
 """A reference up to so many characters is its own final answer."""
-
-REPEATS = 10
-"""So many equal lines (of ten characters or more) are a quirk."""
-
-QUESTION_TAIL, COMPLETION_TAIL, REFERENCE_TAIL = 800, 600, 400
-"""Characters of each text on the final-answer card."""
 
 _THINK_END = "</think>"
 _BRACE = re.compile(r"\\(?:boxed|fbox)\s*\{|\\.|[{}]", re.DOTALL)
@@ -62,7 +54,6 @@ _WRAPPED = re.compile(r"\$\$?([^$]+)\$\$?|\\\(((?:(?!\\\)).)+)\\\)", re.DOTALL)
 _MATH = (("\\[", "\\]"), ("\\(", "\\)"), ("$$", "$$"), ("$", "$"))
 _JOINED_BOLD = re.compile(r"\*\*[^*\n]{1,80}\*\*\s{0,3}(?:,|and|&|,\s?and)\s{0,3}\Z")
 _PROSE = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,},? ){3,}")
-_CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 
 
 class FinalAnswer(NamedTuple):
@@ -85,36 +76,10 @@ class FinalAnswer(NamedTuple):
         """True unless no rule found anything."""
         return self.how != "none"
 
-
-class Card(NamedTuple):
-    """The final-answer card: just enough of an item to judge its correctness.
-
-    Attributes:
-        question: The question's end.
-        reference: The reference's final answer.
-        reference_tail: The reference's end, to show when no final answer was found in it.
-        completion: The completion's final answer; offsets into the whole completion.
-        completion_tail: The completion's end.
-        answer_in_tail: The final answer's offsets into ``completion_tail``, if it lies there.
-        quirks: What is odd about the completion.
-    """
-
-    question: str
-    reference: FinalAnswer
-    reference_tail: str
-    completion: FinalAnswer
-    completion_tail: str
-    answer_in_tail: tuple[int, int] | None
-    quirks: tuple[Quirk, ...]
-
     @property
-    def usable(self) -> bool:
-        """True when both final answers are known from an explicit mark, the completion's within its tail."""
-        return (
-            self.reference.how in ("boxed", "hashes", "whole", "cue")
-            and self.completion.how in ("boxed", "cue", "whole")
-            and self.answer_in_tail is not None
-        )
+    def marked(self) -> bool:
+        """True when the text itself says that this is its answer, or is nothing but the answer; else it is a guess."""
+        return self.how in ("boxed", "hashes", "cue", "whole")
 
 
 def completion_answer(text: str) -> FinalAnswer:
@@ -163,37 +128,6 @@ def _without_mark(text: str, subtype: str | None) -> FinalAnswer | None:
     return _last_number(text) if found is None and subtype is None else found
 
 
-def card(question: str, reference: str, completion: str, subtype: str | None = None) -> Card:
-    """Cut an item down to its final-answer card."""
-    answer = completion_answer(completion)
-    tail = max(len(completion) - COMPLETION_TAIL, 0)
-    inside = answer.found and answer.start >= tail
-    return Card(
-        question=question[-QUESTION_TAIL:],
-        reference=reference_answer(reference, subtype),
-        reference_tail=reference[-REFERENCE_TAIL:],
-        completion=answer,
-        completion_tail=completion[tail:],
-        answer_in_tail=(answer.start - tail, answer.end - tail) if inside else None,
-        quirks=quirks(completion),
-    )
-
-
-def quirks(text: str) -> tuple[Quirk, ...]:
-    """What is odd about a completion, in a fixed order."""
-    found: list[Quirk] = []
-    if _THINK_END in text and "<think>" not in text:
-        found.append("think_unopened")
-    if len(boxed_spans(text)) > 1:
-        found.append("several_boxed")
-    lines = Counter(line for line in map(str.strip, text.split("\n")) if len(line) >= 10)
-    if lines and max(lines.values()) >= REPEATS:
-        found.append("repeated_line")
-    if text.rstrip()[-1:] not in _CLOSING:
-        found.append("no_closing_punctuation")
-    return tuple(found)
-
-
 def boxed_spans(text: str) -> list[tuple[int, int]]:
     """Offsets of what stands inside each closed ``\\boxed{..}`` or ``\\fbox{..}``, outermost boxes only."""
     return [(inside, end) for _, inside, end in _boxes(text, 0)]
@@ -229,14 +163,14 @@ def _boxed(text: str, start: int) -> FinalAnswer | None:
     line = text.rfind("\n", start, macro) + 1
     group = [box for box in boxes if box[0] >= max(line, start)]
     if len(group) > 1:
-        return _stripped(text, group[0][0], end + 1, "boxed", surround=_BLANK)
-    return _stripped(text, inside, end, "boxed", surround=_BLANK)
+        return stripped(text, group[0][0], end + 1, "boxed", surround=_BLANK)
+    return stripped(text, inside, end, "boxed", surround=_BLANK)
 
 
 def _hashes(text: str) -> FinalAnswer | None:
     """The rest of the line behind the last ``####`` (gsm8k)."""
     start = text.rfind("####") + 4
-    return _stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
+    return stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
 
 
 def _line_end(text: str, start: int) -> int:
@@ -250,7 +184,7 @@ def _last(pattern: re.Pattern[str], text: str, start: int) -> re.Match[str] | No
 
 
 def _whole(text: str) -> FinalAnswer | None:
-    answer = _stripped(text, 0, len(text), "whole", surround=_BLANK)
+    answer = stripped(text, 0, len(text), "whole", surround=_BLANK)
     return answer if answer is not None and len(answer.text) <= SHORT_REFERENCE else None
 
 
@@ -296,12 +230,12 @@ def _sentence(text: str, start: int) -> FinalAnswer | None:
 
 def _unwrapped(text: str, start: int, end: int) -> FinalAnswer | None:
     """A sentence that is one formula is its formula."""
-    answer = _stripped(text, start, end, "cue")
+    answer = stripped(text, start, end, "cue")
     formula = None if answer is None else _WRAPPED.fullmatch(answer.text)
     if answer is None or formula is None:
         return answer
     inside, behind = formula.span(formula.lastindex or 0)
-    return _stripped(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
+    return stripped(text, answer.start + inside, answer.start + behind, "cue", surround=_BLANK)
 
 
 def _closing(text: str, start: int) -> int:
@@ -331,8 +265,8 @@ def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
     while (before := _JOINED_BOLD.search(text, start, first)) is not None:
         first = before.start()
     if first < opening:
-        return _stripped(text, first, close + 2, "bold", surround=_BLANK)
-    return _stripped(text, opening + 2, close, "bold")
+        return stripped(text, first, close + 2, "bold", surround=_BLANK)
+    return stripped(text, opening + 2, close, "bold")
 
 
 def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
@@ -346,19 +280,19 @@ def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
             continue
         if opening >= 0 and (best is None or behind > best[0]):
             best = (behind, opening + len(opener), close)
-    return None if best is None else _stripped(text, best[1], best[2], "math", surround=_BLANK)
+    return None if best is None else stripped(text, best[1], best[2], "math", surround=_BLANK)
 
 
 def _last_number(text: str) -> FinalAnswer | None:
     number = _last(_NUMBER, text, max(len(text) - 300, 0))
-    return None if number is None else _stripped(text, *number.span(), "number", surround=",")
+    return None if number is None else stripped(text, *number.span(), "number", surround=",")
 
 
 def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
-    return _stripped(text, start, end, how) if end - start < MAX_ANSWER else None
+    return stripped(text, start, end, how) if end - start < MAX_ANSWER else None
 
 
-def _stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
+def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
     """The stretch without the characters that only surround it and its full stop; None when nothing is left.
 
     Emphasis marks that also stand inside (``**B** and **D**``) are kept: half of a pair would be misleading.

@@ -1,0 +1,22 @@
+"""Texts that try the search for final answers."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+_VISIBLE = r"\boxed{ { } \} </think> <think> #### ** * $ $$ \( \) \[ \] Answer: 1,2 x. : 答案是 `"
+_TOKENS = [
+    *_VISIBLE.split(),
+    "\\",
+    "\\fbox {",
+    "\n",
+    "Final answer\n",
+    "the answer is",
+    " ",
+]
+
+ANYTHING = st.one_of(
+    st.text(),
+    st.lists(st.sampled_from(_TOKENS), max_size=25).map("".join),
+)
+"""Any text, or one made of the marks that the search knows."""

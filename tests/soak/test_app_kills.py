@@ -1,0 +1,52 @@
+"""The real app killed two hundred times while a person labels, at least half of them in or next to a write."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.app_kills import check, kill_while_labelling, labelling_project
+from workbench.services.labelling import ledger
+from workbench.services.project import Project, open_project
+
+KILLS = 200
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3600)
+def test_two_hundred_kills_lose_no_acknowledged_label(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    project = labelling_project(tmp_path, 60 * KILLS)
+    draw = random.Random(KILLS)
+    kills = []
+    for _ in range(KILLS):
+        kills.append(kill_while_labelling(project, tmp_path, draw))
+        check(project, tmp_path)
+    growth = [later.acknowledged - earlier.acknowledged for earlier, later in pairwise(kills)]
+    assert min(growth) > 0
+    in_write, at_write = sum(kill.in_write for kill in kills), sum(kill.at_write for kill in kills)
+    record_property("in_write", in_write)
+    record_property("at_write", at_write)
+    assert at_write >= KILLS // 2, f"{in_write} in a write, {at_write} in or next to one"
+    assert recomputed(project, tmp_path) == states(project)
+    project.close()
+
+
+def states(project: Project) -> list[tuple[object, ...]]:
+    return project.database.reader().execute("SELECT * FROM task_states ORDER BY task, subject").fetchall()
+
+
+def recomputed(project: Project, folder: Path) -> list[tuple[object, ...]]:
+    """The states of a copy, derived anew."""
+    project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    copy = open_project(shutil.copy(project.path, folder / "copy.db"))
+    ledger.recompute(copy)
+    found = states(copy)
+    copy.close()
+    return found

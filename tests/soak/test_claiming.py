@@ -1,0 +1,45 @@
+"""Sixteen people claim and label at once while a verifier stores 20,000 verdicts a second."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.claiming import assigned, labelled, quotas, rank, verifying, work
+
+ITEMS, PEOPLE, ROWS_A_SECOND = 300, 16, 20_000
+SLOWEST_MS = 100.0
+
+
+@pytest.mark.soak
+def test_sixteen_people_fill_every_quota_exactly_beside_a_verifier(tmp_path: Path) -> None:
+    project = assigned(tmp_path, ITEMS, PEOPLE, others=ROWS_A_SECOND - ITEMS)
+    with verifying(project, ROWS_A_SECOND) as pace:
+        times = work(project, PEOPLE)
+    assert labelled(project) == ITEMS
+    assert quotas(project) == {(2, 2)}
+    assert quotas(project, "type") == {(2, 2)}
+    submits = [one for person in times for one in person["submit"]]
+    figures = {
+        "figure": "claim_label_beside_verdicts",
+        "people": PEOPLE,
+        **pace,
+        "labels": len(submits),
+        "submit_p50_ms": round(rank(submits, 0.5), 2),
+        "submit_p99_ms": round(rank(submits, 0.99), 2),
+        "next_p99_ms": round(rank([one for person in times for one in person["next"]], 0.99), 2),
+    }
+    print(json.dumps(figures))
+    assert rank(submits, 0.99) < SLOWEST_MS, figures
+    project.close()
+
+
+@pytest.mark.soak
+def test_restless_people_fill_every_quota_exactly(tmp_path: Path) -> None:
+    project = assigned(tmp_path, ITEMS, PEOPLE)
+    work(project, PEOPLE, restless=True)
+    assert labelled(project) == ITEMS
+    assert quotas(project) == {(2, 2)}
+    project.close()

@@ -1,0 +1,306 @@
+"""Agreement: the screen's figures are the service's, and a cell leads to the very items it counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import DataTable
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
+from tests.unit.services.labelling.said import Record
+from workbench.services.labelling import agreement as service
+from workbench.services.labelling.agreement import agreement
+from workbench.services.labelling.agreement_items import pair_items
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens import agreement as module
+from workbench.tui.screens.agreement import AgreementScreen
+from workbench.tui.screens.agreement_items import AgreementItemsScreen, PairSource
+from workbench.tui.screens.item import ItemScreen
+from workbench.tui.widgets import agreement_view as view
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:
+    """Twelve items of two domains; the first two people differ on two items and share one domain only."""
+    rows: list[dict[str, Any]] = [
+        row
+        | {
+            "source": f"s{place // 6}",
+            "domain": ("maths", "logic")[place // 6],
+            "subtype": ("A1", "C1")[place // 2 % 2],
+        }
+        for place, row in enumerate(numbered(12))
+    ]
+    record = Record(make_project(folder, rows))
+    record.table(names, ("c i c i c i . . . . . .", "c i c c i i c u . . . .", ". . . . . . c i c i c i"))
+    record.table(names, ("A1 A3 . . . .", "A1 A1 C1 . . .", ". . D1 . . ."), task="type")
+    record.say(names[0], 1, "c", kind="repeat")
+    return record.project
+
+
+def screen_of(app: WorkbenchApp) -> AgreementScreen:
+    assert isinstance(app.screen, AgreementScreen)
+    return app.screen
+
+
+async def drawn(app: WorkbenchApp, pilot: Pilot[None]) -> AgreementScreen:
+    """The screen with the bootstrap's intervals."""
+    await until(pilot, lambda: screen_of(app).report and screen_of(app).report.bootstrap)  # type: ignore[union-attr]
+    await settle(pilot)
+    return screen_of(app)
+
+
+def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
+    """The matrix as shown: (row, column) -> text."""
+    table: DataTable[Any] = app.screen.query_one(DataTable)
+    titles = [str(column.label).strip() for column in table.ordered_columns]
+    return {
+        (str(row[0]).strip(), title): str(text).strip()
+        for row in (table.get_row_at(place) for place in range(table.row_count))
+        for title, text in zip(titles[1:], row[1:], strict=True)
+    }
+
+
+def items_of(app: WorkbenchApp) -> AgreementItemsScreen:
+    assert isinstance(app.screen, AgreementItemsScreen)
+    return app.screen
+
+
+def listed(app: WorkbenchApp) -> PairSource:
+    source = items_of(app)._source
+    assert source is not None
+    return source
+
+
+def rows_of(app: WorkbenchApp) -> list[list[str]]:
+    """The lower table's rows."""
+    screen = screen_of(app)
+    assert screen._source is not None
+    return [[cell.text for cell in row.cells] for row in screen._source.first_page(99)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = labelled(tmp_path)
+    report = agreement(project, by="type").with_intervals()
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "g")
+        screen = await drawn(app, pilot)
+        assert screen.report == report
+        shown = text_of(app, "#agreement-figures")
+        assert shown == str(view.figures(report, drawn=True))
+        for part in ("12 items, 8 with two labels or more", "3 people", "alpha", "AC1", "PABAK", "✗ incorrect"):
+            assert part in shown
+        assert "ceiling for a verifier" in shown
+        assert "! ann and bob share maths only (6 items)" in shown
+
+
+async def test_closed_figures_do_not_wait_for_the_bootstrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    gate, whole = threading.Event(), service.Agreement.with_intervals
+
+    def waiting(self: Any, *arguments: Any) -> Any:
+        gate.wait(30)
+        return whole(self, *arguments)
+
+    monkeypatch.setattr(service.Agreement, "with_intervals", waiting)
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await pilot.press("g")
+        await until(pilot, lambda: "alpha" in text_of(app, "#agreement-figures"))
+        assert "[…]" in text_of(app, "#agreement-figures")
+        assert cells(app)["ann", "bob"]
+        gate.set()
+        await drawn(app, pilot)
+        assert "[…]" not in text_of(app, "#agreement-figures")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_matrix_has_figure_and_symbol_in_each_cell(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = labelled(tmp_path)
+    pairs = {pair.pair: pair for pair in agreement(project).report.cohen_kappa}
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "g")
+        for measure in ("kappa", "agreement", "differing"):
+            shown = cells(app)
+            for (a, b), pair in pairs.items():
+                assert shown[a, b] == shown[b, a] == view.pair_text(pair, measure)
+            assert shown["ann", "cy"] == "–"
+            assert shown["ann", "ann"] == "↺ 100.0 (1)"
+            assert shown["bob", "bob"] == "·"
+            await press(pilot, "m")
+        await press(pilot, "m", "m")
+        assert cells(app)["ann", "bob"] == "▆ ≠ 2 of 6"
+
+
+async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, "g")
+        text = text_of(app, "#agreement-cell")
+        for part in ("ann – bob", "6 items, ≠ 2", "agreement 66.7 %", "kappa", "by domain: maths 6"):
+            assert part in text
+        await press(pilot, "left")
+        assert "own repeats ↺ 100.0 (1)" in text_of(app, "#agreement-cell")
+        await press(pilot, "right", "right")
+        assert "no item in common" in text_of(app, "#agreement-cell")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_enter_opens_the_items_they_differ_on_and_an_item_is_a_reveal(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    project = labelled(tmp_path)
+    expected = pair_items(project, "correctness", "ann", "bob")
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "g", "enter")
+        table = items_of(app).query_one(VirtualTable)
+        assert listed(app).order == expected.differing
+        assert text_of(app, "#agreement-items-counts").startswith("6 items: ≠ 2 differ · = 4 agree")
+        texts = [[cell.text for cell in row.cells] for row in listed(app).first_page(9)]
+        assert [row[:4] for row in texts] == [
+            ["c3", "≠", "✗ incorrect", "✓ correct"],
+            ["c4", "≠", "✓ correct", "✗ incorrect"],
+        ]
+        await press(pilot, "w")
+        assert listed(app).order == expected.differing + expected.same
+        await until(pilot, lambda: table.position)
+        before = _reveals(project)
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ItemScreen))
+        assert getattr(app.screen, "completion", None) == expected.differing[0]
+        await until(pilot, lambda: _reveals(project) > before)
+        await press(pilot, "escape", "escape")
+        screen_of(app)
+
+
+def _reveals(project: Project) -> int:
+    row = project.database.reader().execute("SELECT count(*) FROM label_events WHERE kind = 'reveal'").fetchone()
+    return int(row[0])
+
+
+async def test_all_shared_items_have_a_key_of_their_own(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "g", "i")
+        assert listed(app).count() == 6
+
+
+async def test_a_cell_without_items_says_so(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, "g", "left", "enter")
+        assert isinstance(app.screen, AgreementScreen)
+        assert "Choose two people" in notices(app)[-1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = labelled(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "g")
+        await drawn(app, pilot)
+        assert [row[0] for row in rows_of(app)] == ["ann", "bob", "cy"]
+        await press(pilot, "v")
+        assert [row[0] for row in rows_of(app)] == ["A - Numeric Values", "C - Multi-choice"]
+        await press(pilot, "v")
+        assert [row[0] for row in rows_of(app)] == ["2025-03-01"]
+        await press(pilot, "v")
+        assert [(row[0], row[-1]) for row in rows_of(app)] == [("ann – bob", "maths 6"), ("bob – cy", "logic 2")]
+        await press(pilot, "b", "b")
+        assert text_of(app, "#agreement-view") == "by domain"
+        await drawn(app, pilot)
+        assert [row[0] for row in rows_of(app)] == ["logic", "maths"]
+
+
+async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, "g")
+        source = screen_of(app)._source
+        assert source is not None
+        titles = [column.title for column in source.columns]
+        assert "repeats" in titles
+        assert "checks" not in titles
+        assert "upheld" not in titles
+
+
+async def test_the_task_goes_on_to_types_and_their_letters(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "g", "t")
+        assert text_of(app, "#agreement-figures").startswith("type · 3 items")
+        assert cells(app)["ann", "bob"].endswith("(2)")
+        await press(pilot, "t")
+        report = screen_of(app).report
+        assert report is not None
+        assert (report.coarse, report.percent_agreement) == (
+            True,
+            agreement(project, "type", coarse=True).report.percent_agreement,
+        )
+        await press(pilot, "enter")
+        assert listed(app).count() == 0
+        await press(pilot, "escape", "t")
+        assert text_of(app, "#agreement-figures").startswith("correctness")
+
+
+async def test_new_labels_are_followed_and_the_cursor_stays(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "g", "down", "right")
+        assert "bob – cy" in text_of(app, "#agreement-cell")
+        Record(project).say("cy", 1, "i", created_at="2025-04-01T00:00:00Z")
+        await until(pilot, lambda: screen_of(app).report and screen_of(app).report.labels == 21)  # type: ignore[union-attr]
+        assert "bob – cy · 3 items" in text_of(app, "#agreement-cell")
+
+
+async def test_many_people_show_those_with_the_most_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 2)
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, "g")
+        assert {row for row, _ in cells(app)} == {"bob", "ann"}
+        assert "1 with fewer labels" in text_of(app, "#agreement-measure")
+        assert len(rows_of(app)) == 3
+
+
+async def test_without_labels_it_stands_empty(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "g")
+        await drawn(app, pilot)
+        assert "0 items" in text_of(app, "#agreement-figures")
+        await press(pilot, "enter", "v", "m", "t", "b")
+        assert isinstance(app.screen, AgreementScreen)
+
+
+async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, "g")
+        await drawn(app, pilot)
+        await press(pilot, "e")
+        path = tmp_path / "p-agreement-correctness.json"
+        assert str(path) in notices(app)[-1]
+        assert '"alpha_ci"' in path.read_text()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_names_are_never_markup(tmp_path: Path, size: tuple[int, int]) -> None:
+    names = tuple(name for name in HOSTILE if name.isprintable())[:3]
+    assert len(names) == 3
+    async with opened(labelled(tmp_path, (names[0], names[1], names[2])), size=size) as (app, pilot):
+        await press(pilot, "g")
+        await drawn(app, pilot)
+        assert names[0] in text_of(app, "#agreement-cell")
+        assert {row for row, _ in cells(app)} == {name[:12] for name in names}
+        await press(pilot, "v", "v", "v", "enter")
+        assert isinstance(app.screen, AgreementItemsScreen)
+
+
+async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path), annotator="ann") as (app, pilot):
+        await press(pilot, "g")
+        assert not isinstance(app.screen, AgreementScreen)
+        app.open_screen("agreement")
+        await settle(pilot)
+        assert not isinstance(app.screen, AgreementScreen)

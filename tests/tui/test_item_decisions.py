@@ -1,0 +1,107 @@
+"""The coordinator's decisions on the item in sight: reopened or excluded with a reason, and taken in again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import notices, opened, press, settle, text_of
+from workbench.services.browsing import coordinator_name
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.item import ItemScreen
+from workbench.tui.widgets.reader import Reader
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = make_project(tmp_path, numbered(2))
+    assign(made, ["amira", "ben"], per_item=2)
+    for name in ("amira", "ben"):
+        session = AnnotationSession(made, name)
+        while (item := session.next()) is not None:
+            session.submit(item, Answer(verdict="correct"))
+        session.close()
+    return made
+
+
+@asynccontextmanager
+async def showing(project: Project) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        app.push_screen(ItemScreen(1, [1, 2]))
+        await settle(pilot)
+        yield app, pilot
+
+
+def decided(project: Project) -> list[tuple[str, str | None, str | None, str]]:
+    return (
+        project.database.reader()
+        .execute(
+            "SELECT e.kind, e.exclusion_reason, e.note, a.name FROM label_events AS e "
+            "JOIN annotators AS a ON a.id = e.annotator_id "
+            "WHERE e.subject = 1 AND e.task = 'correctness' "
+            "AND e.kind IN ('reopen', 'exclusion', 'retraction') ORDER BY e.id"
+        )
+        .fetchall()
+    )
+
+
+async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
+    async with showing(project) as (app, pilot):
+        assert "final" in text_of(app, "#item-facts")
+        await press(pilot, "o", *"new reference", "enter")
+        assert decided(project) == [("reopen", None, "new reference", coordinator_name())]
+        assert "unlabelled" in text_of(app, "#item-facts")
+        assert [notice for notice in notices(app) if "Reopened" in notice]
+        reader = app.screen.query_one("#item-evidence", Reader)
+        said = "\n".join(reader.render_line(y).text for y in range(reader.scrollable_size.height))
+        assert "new reference" in said
+        assert "amira" not in said, "labels of the round before no longer count"
+        await press(pilot, "o", *"again", "enter")
+        assert len(decided(project)) == 1
+        assert [notice for notice in notices(app) if "Nobody has labelled it" in notice]
+
+
+async def test_no_reason_no_decision(project: Project) -> None:
+    async with showing(project) as (_, pilot):
+        await press(pilot, "o", "enter", "o", "escape", "x", "escape", "x", "6", "escape")
+        assert decided(project) == []
+
+
+async def test_an_item_is_excluded_and_taken_in_again(project: Project) -> None:
+    async with showing(project) as (app, pilot):
+        await press(pilot, "x", "1")
+        assert decided(project) == [("exclusion", "proof", None, coordinator_name())]
+        assert "excluded" in text_of(app, "#item-facts")
+        await press(pilot, "x", "7")
+        assert decided(project)[-1][0] == "retraction"
+        assert "final" in text_of(app, "#item-facts")
+
+
+async def test_other_asks_for_a_note(project: Project) -> None:
+    async with showing(project) as (app, pilot):
+        await press(pilot, "x", "6", *"[b]odd", "enter")
+        assert decided(project) == [("exclusion", "other", "[b]odd", coordinator_name())]
+        await press(pilot, "x", "6", "enter")
+        assert [notice for notice in notices(app) if "needs a note" in notice]
+
+
+async def test_what_people_excluded_is_not_lifted(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(1))
+    assign(project, ["amira"], per_item=1)
+    session = AnnotationSession(project, "amira")
+    item = session.next()
+    assert item is not None
+    session.submit(item, Answer(verdict="unsuitable", reason="proof"))
+    session.close()
+    async with showing(project) as (app, pilot):
+        await press(pilot, "x", "7")
+        assert decided(project) == []
+        assert [notice for notice in notices(app) if "reopen it instead" in notice]

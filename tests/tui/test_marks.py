@@ -1,0 +1,131 @@
+"""What is said beside a verdict: tags, a partial score, unsure, a note; it waits for the label and goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tui.labelling import desk, make, rows
+from tests.tui.stage import SIZES
+from workbench.model.label import TAGS
+from workbench.services.project import Project
+from workbench.tui.screens.annotate import PARTIAL_SCORES
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make(tmp_path)
+    yield made
+    made.close()
+
+
+def stored(project: Project) -> list[Any]:
+    """(verdict, tags, partial score) of all labels in order."""
+    return rows(project, "SELECT verdict, tags, partial FROM label_events WHERE kind = 'label' ORDER BY id")
+
+
+async def test_two_keys_say_that_the_reasoning_is_wrong_and_the_label_takes_it(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("m", "1")
+        assert "· not labelled  ◆ reasoning wrong" in it.line()
+        assert stored(project) == []
+        await it.press("1")
+        assert it.completion != first
+        assert "reasoning wrong" not in it.line()
+    assert stored(project) == [("correct", '["reasoning_wrong"]', None)]
+
+
+async def test_several_tags_stand_together_and_each_comes_off_again(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("m", "7", "m", "2", "m", "3")
+        assert "◆ reasoning right  ◆ guessed  ◆ degenerate" in it.line()
+        await it.press("m", "3", "0")
+    assert stored(project) == [("incorrect", '["reasoning_right","degenerate"]', None)]
+
+
+@pytest.mark.parametrize(("key", "score"), list(zip("01234", PARTIAL_SCORES, strict=True)))
+async def test_a_partial_score_in_two_keys(project: Project, key: str, score: float) -> None:
+    async with desk(project) as it:
+        await it.press("p", key)
+        assert f"◔ {score:g} right" in it.line()
+        await it.press("0")
+    assert stored(project) == [("incorrect", None, score)]
+
+
+async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("p", "2", "p", "2")
+        assert "right" not in it.line()
+        await it.press("p", "5", "p", "9", "escape", "m", "0", "m", "8", "escape", "1")
+    assert stored(project) == [("correct", None, None)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_menu_shows_every_tag_in_full_and_marks_those_that_hold(
+    project: Project, size: tuple[int, int]
+) -> None:
+    async with desk(project, "amira", size) as it:
+        await it.press("m", "4", "m")
+        assert all(words in it.text() for words in TAGS.values())
+        assert "● hack: several answers" in it.text()
+        assert it.text().count("●") == 1
+        await it.press("escape", "p", "1", "p")
+        assert "● a quarter (0.25)" in it.text()
+
+
+async def test_on_a_label_they_are_stored_anew_and_undo_takes_them_back(project: Project) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("A", "1", "m", "1", "p", "4")
+        assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
+        assert rows(project, "SELECT count(*) FROM label_events WHERE supersedes IS NOT NULL") == [(2,)]
+        await it.press("z")
+        assert it.completion == first
+        assert "✓ correct  ◆ reasoning wrong" in it.line()
+        assert "◔" not in it.line()
+    assert stored(project)[:3] == [
+        ("correct", None, None),
+        ("correct", '["reasoning_wrong"]', None),
+        ("correct", '["reasoning_wrong"]', 1.0),
+    ]
+
+
+async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1")
+        second = it.completion
+        await it.press("m", "5", "p", "1", "u", "c", *"half", "enter", "left_square_bracket")
+        assert "addresses grader" not in it.line()
+        await it.press("right_square_bracket")
+        assert it.completion == second
+        assert "? unsure  ◆ addresses grader  ◔ 0.25 right" in it.line()
+        await it.press("0")
+    assert stored(project)[-1] == ("incorrect", '["addresses_grader"]', 0.25)
+    assert rows(project, "SELECT unsure, note FROM label_events ORDER BY id DESC LIMIT 1") == [(1, "half")]
+
+
+async def test_history_and_the_way_back_show_them(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("m", "1", "p", "3", "1", "left_square_bracket")
+        assert "✓ correct  ◆ reasoning wrong  ◔ 0.75 right" in it.line()
+        it.app.open_screen("history")
+        await it.settle()
+        assert "✓ correct  ◆ reasoning wrong  ◔ 0.75 right" in it.text()
+
+
+async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("m", "7", "x", "5")
+    assert stored(project) == [("unsuitable", '["degenerate"]', None)]
+
+
+async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
+    project = make(tmp_path, "labelled")
+    async with desk(project) as it:
+        await it.press("u", "f", "m", "1", "m", "6", "p", "2", "1", "escape")
+        assert "! type missing: t" in it.text()
+    project.close()

@@ -1,0 +1,224 @@
+"""Annotate: progress and pace, what a label stores of the time it took, breaks, and guidelines that change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import add_items
+from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
+from tests.tui.stage import notices, until
+from workbench.model.policy import AnnotationPolicy
+from workbench.services.labelling import guidelines, people
+from workbench.services.project import Project
+from workbench.services.settings import Settings
+from workbench.tui.at_work import BREAK_S, AtWork
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make(tmp_path)
+    yield made
+    made.close()
+
+
+class Clock:
+    """The clock, and a hand that puts it on."""
+
+    ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.perf_counter() + self.ahead
+
+
+# -- progress ---------------------------------------------------------------------------------------
+
+
+async def test_the_title_says_how_far_and_how_fast(project: Project) -> None:
+    async with desk(project, "amira", (120, 40)) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        assert "session" not in it.title()
+        for _ in range(ITEMS - 1):
+            clock.ahead += 20
+            it.app.at_work.touch()
+            await it.press("1")
+        assert it.title().startswith("amira · 5 done · 1 left · 5 this session · 2")
+        assert "s each · ≈ 2" in it.title()
+        assert "saved ✓ correct" in it.title()
+
+
+async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
+    async with desk(project, "amira") as it:
+        it.app.pace._took = dict.fromkeys(range(1000), 9000)
+        await it.press("A", "x", "3")
+        narrow = it.title()
+        assert len(narrow) <= 80 - len("Annotate") - 4
+        assert "1 done · 5 left" in narrow
+        assert "saved ✓ unsuitable" in narrow
+        await it.pilot.resize_terminal(120, 40)
+        await it.settle()
+        assert set(narrow.split(" · ")) < set(it.title().split(" · "))
+        assert "s each · ≈ 45 s to go" in it.title()
+
+
+async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1", "1", "left_square_bracket", "0")
+        assert it.app.pace.labels == 2
+        await it.press("z")  # the correction
+        assert it.app.pace.labels == 2
+        await it.press("z")
+        assert it.app.pace.labels == 1
+        await it.press("escape")
+        it.app.open_screen("annotate")
+        await it.settle()
+        await it.press("1")
+        assert it.app.pace.labels == 2
+
+
+# -- what a label stores ------------------------------------------------------------------------------
+
+
+async def test_a_label_stores_its_keys_and_the_wait_before_it(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("w", "escape", "1")
+        await it.press("m", "1", "u", "0")
+        await it.press("c", *"ab", "enter", "1")
+    found = rows(project, "SELECT keys, wait_ms FROM label_events ORDER BY id")
+    assert [keys for keys, _ in found] == [3, 4, 5]
+    first, second, third = (wait for _, wait in found)
+    assert first is None
+    assert 0 < second < 30_000
+    assert 0 < third < 30_000
+
+
+async def test_keys_of_pickers_count_for_the_item(tmp_path: Path) -> None:
+    project = make(tmp_path, "labelled")
+    async with desk(project) as it:
+        await it.press("1", "a", "8", "t", "b", "3", "1")
+    found = rows(project, "SELECT task, keys FROM label_events ORDER BY id")
+    assert found == [("correctness", 1), ("type", 3), ("type", 3), ("correctness", 4)]
+    project.close()
+
+
+async def test_an_item_that_comes_by_itself_was_not_waited_for(project: Project) -> None:
+    async with desk(project) as it:
+        for _ in range(ITEMS):
+            await it.press("1")
+        assert it.screen.has_class("empty")
+        add_items(project.database, [{"question_id": "new", "completion_id": "new"}])
+        people.assign(project, ["amira", "ben"], per_item=2)
+        it.screen._look_again()
+        await it.settle()
+        await it.press("0")
+    *earlier, (last,) = rows(project, "SELECT wait_ms FROM label_events ORDER BY id")
+    assert last is None
+    assert all(wait is not None for (wait,) in earlier[1:])
+
+
+async def test_reading_time_goes_on_while_a_note_is_typed(project: Project) -> None:
+    async with desk(project) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        it.screen._stopwatch.start()
+        await it.press("c")
+        for letter in "abc":
+            clock.ahead += 50
+            await it.press(letter)
+        await it.press("enter", "1")
+    ((open_ms, focused_ms),) = rows(project, "SELECT open_ms, focused_ms FROM label_events")
+    assert focused_ms >= 150_000
+    assert open_ms - focused_ms < 60_000
+
+
+# -- a key is for what was painted ----------------------------------------------------------------------
+
+
+async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1")
+        it.screen._painted_at = it.app.at_work.now() + 60
+        await it.press("1", "x", "u", "m", "p", "s", "f", "z", "left_square_bracket")
+        assert len(labels(project)) == 1
+        assert it.app.screen is it.screen
+        it.screen._painted_at = it.app.at_work.now()
+        await it.press("0")
+    assert [verdict for _, verdict in labels(project)] == ["correct", "incorrect"]
+
+
+# -- breaks --------------------------------------------------------------------------------------------
+
+
+def resting(minutes: int) -> Settings:
+    return Settings(annotation=AnnotationPolicy(break_after_minutes=minutes))
+
+
+def reminders(it: Desktop) -> int:
+    return sum("Time for a break" in notice for notice in notices(it.app))
+
+
+def work(it: Desktop, clock: Clock, minutes: int) -> None:
+    """Somebody looks for so long."""
+    for _ in range(2 * minutes):
+        clock.ahead += 30
+        it.app.at_work.touch()
+
+
+async def test_a_break_is_suggested_once_and_blocks_no_key(project: Project) -> None:
+    async with desk(project, settings=resting(45)) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        work(it, clock, 44)
+        await it.press("1")
+        assert reminders(it) == 0
+        work(it, clock, 1)
+        await it.press("1")
+        assert reminders(it) == 1
+        work(it, clock, 44)
+        await it.press("0")
+        assert len(labels(project)) == 3
+        clock.ahead += BREAK_S
+        await it.press("u", "1")
+        work(it, clock, 46)
+        await it.press("1")
+        assert reminders(it) == 2
+
+
+async def test_no_break_is_suggested_unless_it_is_set(project: Project) -> None:
+    async with desk(project) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        work(it, clock, 600)
+        await it.press("1")
+        assert reminders(it) == 0
+
+
+# -- guidelines ------------------------------------------------------------------------------------------
+
+
+async def test_the_guidelines_in_force_are_shown_and_named_by_labels(project: Project) -> None:
+    stored = guidelines.add_version(project, "# Ours\n\nRound to the third digit.", by="lead")
+    async with desk(project) as it:
+        await it.press("g")
+        assert "Round to the third digit" in it.text()
+        await it.press("escape", "1")
+    assert rows(project, "SELECT guideline FROM label_events") == [(stored.version,)]
+
+
+async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Project) -> None:
+    async with desk(project) as it:
+        stored = guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
+        await it.press("1", "g")
+        assert "Units matter" not in it.text()
+        it.screen._heartbeat()
+        await until(it.pilot, lambda: any("The guidelines have changed" in notice for notice in notices(it.app)))
+        assert "Units matter" in it.text()
+        it.screen._heartbeat()
+        await it.settle()
+        assert sum("The guidelines have changed" in notice for notice in notices(it.app)) == 1
+        await it.press("escape", "0")
+    assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [("1",), (stored.version,)]

@@ -1,0 +1,79 @@
+"""Bundles out and back again on the command line."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.helpers import make_project, numbered
+from workbench.cli import root
+from workbench.errors import AnnotationError
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.labelling.answers import Answer
+from workbench.services.project import open_project
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(root, list(map(str, arguments)))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    project = make_project(tmp_path, numbered(6))
+    project.close()
+    assert run("assign", project.path, "--annotators", "ann,bob,eve", "--per-item", "2").exit_code == 0
+    return project.path
+
+
+def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Path) -> None:
+    bundles = [tmp_path / "ann.db", tmp_path / "bob.db"]
+    for path in bundles:
+        done = run("bundle", database, path, "--for", path.stem, "--limit", "3", "--json")
+        found = json.loads(done.stdout)
+        assert (found["written"], found["annotator"], found["file"]) == (3, path.stem, str(path))
+        with closing(AnnotationSession(open_project(path), path.stem)) as session:
+            item = session.next()
+            assert item is not None
+            session.submit(item, Answer(verdict="correct", subtype="A1"))
+    done = run("merge", database, *bundles, "--json")
+    assert done.exit_code == 0
+    found = json.loads(done.stdout)
+    assert {key: found[key] for key in ("events_new", "unchanged", "refused", "heads", "surplus", "reopened")} == {
+        "events_new": 4,
+        "unchanged": 0,
+        "refused": [],
+        "heads": [],
+        "surplus": [],
+        "reopened": [],
+    }
+    assert [file["people"] for file in found["files"]] == [{"ann": 2}, {"bob": 2}]
+    again = run("merge", database, bundles[0])
+    assert again.stdout == f"{bundles[0]}: 0 new events, 2 here already, 0 refused\n"
+
+
+def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp_path: Path) -> None:
+    path = tmp_path / "ann.db"
+    run("bundle", database, path, "--for", "ann")
+    with closing(AnnotationSession(open_project(path), "ann")) as session:
+        item = session.next()
+        assert item is not None
+        (uuid,) = session.submit(item, Answer(verdict="correct"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TRIGGER label_events_no_update")
+        connection.execute("UPDATE label_events SET created_at = char(27) || 'now'")
+    done = run("merge", database, path)
+    assert done.exit_code == 3
+    assert f"{uuid}: created_at: " in done.stderr
+    assert "\x1b" not in done.output
+
+
+def test_without_items_there_is_no_bundle(database: Path, tmp_path: Path) -> None:
+    run("annotators", database, "add", "zoe")
+    done = run("bundle", database, tmp_path / "zoe.db", "--for", "zoe")
+    assert isinstance(done.exception, AnnotationError)
+    assert not (tmp_path / "zoe.db").exists()

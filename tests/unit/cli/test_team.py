@@ -1,0 +1,79 @@
+"""``assign``, ``annotators`` and ``checks`` as a coordinator types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.helpers import make_project, numbered
+from workbench.cli import root
+from workbench.errors import UsageError
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    project = make_project(tmp_path, numbered(6))
+    project.close()
+    return str(project.path)
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(root, list(arguments))
+    assert done.exit_code == code, (done.output, done.exception)
+    return done
+
+
+def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> None:
+    done = run("assign", database, "--annotators", "a,b", "--cap", "a=2,b=4", "--json")
+    found = json.loads(done.stdout)
+    assert (found["assigned"], found["type_slots"], found["joined"], found["beyond_caps"]) == (12, 6, 0, 6)
+    assert "6 slots are meant for nobody" in done.stderr
+    done = run("assign", database, "--annotators", "chen", "--cap", "3")
+    assert "1 added to batches" in done.stdout
+
+
+@pytest.mark.parametrize("cap", ["a", "a=", "=3", "a=x", "a=1,,b=2", "9" * 19, f"a={'9' * 5000}"])
+def test_a_cap_that_is_no_number_is_refused(database: str, cap: str) -> None:
+    assert "NAME=NUMBER" in run("assign", database, "--annotators", "a,b", "--cap", cap, code=2).stderr
+
+
+def test_people_are_paused_and_resumed(database: str) -> None:
+    run("annotators", database, "add", "amira", "ben")
+    shown = run("annotators", database, "pause", "ben", "--why", "to talk").stdout
+    assert shown == "amira    annotator\nben    annotator    paused: to talk\n"
+    found = json.loads(run("annotators", database, "resume", "ben", "--json").stdout)
+    assert found[1] == {"name": "ben", "role": "annotator", "paused": False, "why": ""}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("annotators", "pause"), ("annotators", "pause", "nobody"), ("annotators", "list", "x"),
+     ("annotators", "add", "x", "--why", "y"), ("checks", "add"), ("checks", "remove"), ("checks", "import"),
+     ("checks", "list", "x")],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused(database: str, arguments: tuple[str, ...]) -> None:
+    command, *rest = arguments
+    done = CliRunner().invoke(root, [command, database, *rest])
+    assert isinstance(done.exception, UsageError), done.output
+
+
+def test_checks_are_added_listed_reported_and_removed(database: str, tmp_path: Path) -> None:
+    added = json.loads(run("checks", database, "add", "--where", "gold=correct", "--limit", "2", "--json").stdout)
+    assert added == {"added": 2, "unchanged": 0, "refused": 0, "refusals": []}
+    file = tmp_path / "known.jsonl"
+    file.write_text('{"completion_id": "c1", "verdict": "unsuitable"}\n{"completion_id": "no", "verdict": "correct"}\n')
+    done = run("checks", database, "import", str(file), code=3)
+    assert done.stdout == "1 added, 0 unchanged, 1 refused\n"
+    assert f"{file}:2:completion_id: 'no' is no completion here" in done.stderr
+    assert "sample    q0    c1    unsuitable    0 of 0 right" in run("checks", database, "list").stdout
+    assert json.loads(run("checks", database, "report", "--json").stdout) == []
+    assert "3 of them are checks" in run("status", database).stdout
+    removed = run("checks", database, "remove", "--where", "completion_id=c1").stdout
+    assert removed == "1 checks are ordinary items again.\n"
+    assert len(json.loads(run("checks", database, "--json").stdout)) == 2
+    run("assign", database, "--annotators", "a,b")
+    done = run("checks", database, "add", "--where", "completion_id=c1", code=3)
+    assert "1 refused: people have labels or slots on it" in done.stderr

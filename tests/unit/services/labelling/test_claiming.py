@@ -1,0 +1,78 @@
+"""Who gets which item: exact under several processes, and under any mix of people, caps and items."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.claiming import assigned, labelled, quotas, work
+from tests.helpers import make_project, numbered
+from workbench.model.policy import AnnotationPolicy
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+
+PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
+
+
+def test_four_processes_fill_every_quota_exactly(tmp_path: Path) -> None:
+    """They skip, undo, and leave items and come back at the same time."""
+    project = assigned(tmp_path, 24, 4)
+    work(project, 4, restless=True)
+    assert labelled(project) == 24
+    assert quotas(project) == {(2, 2)}
+    assert quotas(project, "type") == {(2, 2)}
+    reader = project.database.reader()
+    slots = reader.execute("SELECT task, state, count(*) FROM assignments GROUP BY 1, 2 ORDER BY 1").fetchall()
+    assert slots == [("correctness", "done", 48), ("type", "done", 24)]
+    project.close()
+
+
+def holders(project: Project) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for subject, person in project.database.reader().execute(
+        "SELECT subject, annotator_id FROM assignments WHERE task = 'correctness' AND annotator_id IS NOT NULL"
+    ):
+        found.setdefault(subject, []).append(person)
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_any_people_caps_and_items_keep_quotas_and_caps(data: st.DataObject) -> None:
+    people = data.draw(st.integers(2, 5), "people")
+    per_item = data.draw(st.integers(1, people), "per item")
+    items = data.draw(st.integers(1, 12), "items")
+    names = [f"p{number}" for number in range(people)]
+    caps = data.draw(st.dictionaries(st.sampled_from(names), st.integers(1, 6)), "caps")
+    with tempfile.TemporaryDirectory() as folder:
+        project = make_project(Path(folder), numbered(items))
+        assign(project, names, per_item=per_item, caps=caps)
+        sessions = {name: AnnotationSession(project, name, policy=PLAIN) for name in names}
+        at_work = list(names)
+        while at_work:
+            name = data.draw(st.sampled_from(at_work), "next")
+            promised = sessions[name].progress()
+            item = sessions[name].next()
+            assert (item is None) == (promised.left == 0)
+            if item is None:
+                at_work.remove(name)
+                continue
+            sessions[name].submit(item, Answer(verdict="correct"))
+        found = holders(project)
+        done = Counter(person for subject in found.values() for person in subject)
+        ids = {session.person.id: name for name, session in sessions.items()}
+        assert all(len(held) == len(set(held)) <= per_item for held in found.values())
+        assert all(done[person] <= caps.get(name, items) for person, name in ids.items())
+        # What is not done is left because of a cap alone.
+        free = [person for person, name in ids.items() if name not in caps or done[person] < caps[name]]
+        for item_id in range(1, items + 1):
+            held = found.get(item_id, [])
+            assert len(held) == per_item or set(free) <= set(held)
+        for session in sessions.values():
+            session.close()
+        project.close()

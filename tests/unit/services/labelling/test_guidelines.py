@@ -1,0 +1,120 @@
+"""Guidelines: the newest version is in force, none is ever changed, cases join them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.annotation.guidelines import CASES, MAX_CHARACTERS, TEXT
+from workbench.errors import FormatError, UsageError
+from workbench.services.labelling import guidelines
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+from workbench.store import guidelines as store
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
+
+
+def in_force(project: Project) -> str:
+    return guidelines.version_in_force(project.database.reader())
+
+
+def test_the_built_in_text_is_in_force_at_first(project: Project) -> None:
+    assert guidelines.current(project) == guidelines.Guideline(version="1", text=TEXT)
+    assert in_force(project) == "1"
+
+
+def test_a_new_text_is_in_force_and_the_old_ones_stay(project: Project) -> None:
+    first = guidelines.add_version(project, "[b]Judge[/b] by the answer.", by="dora")
+    assert first.version.startswith("2-")
+    assert (first.author, in_force(project)) == ("dora", first.version)
+    second = guidelines.add_version(project, "Judge kindly.")
+    assert [version.version for version in guidelines.versions(project)] == ["1", first.version, second.version]
+    assert guidelines.of_version(project, first.version).text == "[b]Judge[/b] by the answer.\n"
+    assert second.author == "coordinator"
+
+
+def test_the_text_in_force_once_more_is_no_new_version(project: Project) -> None:
+    first = guidelines.add_version(project, "Judge.")
+    assert guidelines.add_version(project, "\nJudge.\n\n") == first
+    assert guidelines.add_version(project, TEXT).version.startswith("3-")
+
+
+def test_of_two_versions_with_one_number_the_later_is_in_force(project: Project) -> None:
+    with project.database.write("full") as connection:
+        connection.execute("INSERT INTO annotators (name, created_at) VALUES ('dora', '2025')")
+        store.add(connection, "2-ffffff", "early", 1, "2025-01-01T00:00:00.000000Z")
+        store.add(connection, "2-000000", "late", 1, "2025-01-02T00:00:00.000000Z")
+        store.add(connection, "10-000000", "ten", 1, "2024-01-01T00:00:00.000000Z")
+        store.add(connection, "10-000000", "another text", 1, "2026-01-01T00:00:00.000000Z")
+    assert [version.version for version in guidelines.versions(project)] == ["1", "2-ffffff", "2-000000", "10-000000"]
+    assert guidelines.current(project).text == "ten"
+    assert in_force(project) == "10-000000"
+    assert guidelines.add_version(project, "next").version.startswith("11-")
+
+
+def test_a_case_joins_the_text_in_force(project: Project) -> None:
+    guidelines.add_version(project, "Judge.")
+    guidelines.add_case(project, "a sum left\n undone is incorrect", by="dora", item="c17")
+    found = guidelines.add_case(project, "units are ignored", by="emil")
+    lines = ["Judge.", "", CASES, "", "- a sum left undone is incorrect (item c17)", "- units are ignored", ""]
+    assert found.text == "\n".join(lines)
+    assert (found.version[:2], found.author) == ("4-", "emil")
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "x" * (MAX_CHARACTERS + 1)])
+def test_empty_and_endless_texts_are_refused(project: Project, text: str) -> None:
+    with pytest.raises(UsageError):
+        guidelines.add_version(project, text)
+    assert in_force(project) == "1"
+
+
+def test_a_case_says_something(project: Project) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        guidelines.add_case(project, " \n", by="dora")
+
+
+def test_an_unknown_version_is_refused_with_those_there_are(project: Project) -> None:
+    with pytest.raises(UsageError) as caught:
+        guidelines.of_version(project, "7")
+    assert caught.value.hint == "Versions: 1."
+
+
+def test_a_file_is_read_whatever_its_line_ends(tmp_path: Path) -> None:
+    path = tmp_path / "g.md"
+    path.write_bytes(b"\xef\xbb\xbfJudge.\r\n- one\r\n")
+    assert guidelines.read_text(path) == "Judge.\n- one\n"
+
+
+@pytest.mark.parametrize(("content", "message"), [(b"\xff", "byte 0 is no UTF-8"), (b"x" * 400_001, "too long")])
+def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "g.md"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        guidelines.read_text(path)
+    with pytest.raises(FormatError, match="No such file"):
+        guidelines.read_text(tmp_path / "nowhere.md")
+
+
+def test_a_label_names_the_version_in_force_when_its_item_was_opened(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    assign(project, ["amira"], per_item=1)
+    first = guidelines.add_version(project, "Judge.").version
+    session = AnnotationSession(project, "amira")
+    item = session.next()
+    assert item is not None
+    assert item.guideline == first
+    second = guidelines.add_version(project, "Judge kindly.").version
+    session.submit(item, Answer(verdict="correct"))
+    later = session.next()
+    assert later is not None
+    session.submit(later, Answer(verdict="correct"))
+    session.close()
+    stored = project.database.reader().execute("SELECT guideline FROM label_events ORDER BY id").fetchall()
+    assert stored == [(first,), (second,)]

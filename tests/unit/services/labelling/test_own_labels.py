@@ -1,0 +1,115 @@
+"""Everybody's own labels stand beside an exported item, repeats and checks apart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.model.label import EventKind, LabelEvent
+from workbench.services.exporting import export
+from workbench.services.labelling import ledger
+from workbench.services.labelling.coordinating import exclude, reopen
+from workbench.services.project import Project
+from workbench.store import people
+
+NAMES = ("ann", "bob", "cy")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = make_project(tmp_path, numbered(4, types="labelled"))
+    with made.database.write("full") as connection:
+        for name in NAMES:
+            people.add(connection, name)
+    return made
+
+
+def say(project: Project, person: int, kind: EventKind = "label", subject: int = 1, **fields: Any) -> str:
+    uuid = str(UUID(int=project.database.reader().execute("SELECT count(*) FROM label_events").fetchone()[0]))
+    event = LabelEvent(
+        **{
+            "uuid": uuid,
+            "kind": kind,
+            "task": "correctness",
+            "subject": subject,
+            "annotator": person,
+            "created_at": people.now(),
+            "verdict": "correct" if fields.get("task") != "type" else None,
+            **fields,
+        }
+    )
+    with project.database.write("full") as connection:
+        ledger.record(connection, event)
+    return uuid
+
+
+def exported(project: Project, folder: Path, *, names: bool = True) -> dict[str, dict[str, Any]]:
+    export(project, folder / "out.jsonl", format="jsonl", names=names, force=True)
+    lines = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+    return {line["completion_id"]: line for line in lines}
+
+
+def test_everybody_s_own_label_in_force_stands_there(project: Project, tmp_path: Path) -> None:
+    first = say(project, 1, note="[b]hm[/b]", unsure=True, tags=("guessed",), partial=0.5)
+    say(project, 1, verdict="incorrect", supersedes=first, guideline="2-abcdef")
+    seen = say(project, 2)
+    say(project, 3, "adjudication", seen=(seen,))
+    say(project, 2, task="type", subtype="A1")
+    found = exported(project, tmp_path)
+    labels = [
+        (row["annotator"], row.get("role"), row.get("verdict", row.get("subtype"))) for row in found["c0"]["labels"]
+    ]
+    assert labels == [
+        ("ann", None, "incorrect"),
+        ("bob", None, "correct"),
+        ("cy", "adjudicator", "correct"),
+        ("bob", None, "A1"),
+    ]
+    assert found["c0"]["labels"][0]["guideline"] == "2-abcdef"
+    assert [row["subtype"] for row in found["c1"]["labels"]] == ["A1"], "a type counts for its question's completions"
+    assert found["c2"]["labels"] == []
+
+
+def test_what_stands_beside_a_verdict_is_there(project: Project, tmp_path: Path) -> None:
+    say(project, 1, note="n", unsure=True, tags=("guessed",), partial=0.5, unblinded=True)
+    (label,) = exported(project, tmp_path)["c0"]["labels"]
+    assert {key: label[key] for key in ("note", "unsure", "tags", "partial", "unblinded")} == {
+        "note": "n",
+        "unsure": True,
+        "tags": ["guessed"],
+        "partial": 0.5,
+        "unblinded": True,
+    }
+
+
+def test_repeats_and_checks_stand_apart(project: Project, tmp_path: Path) -> None:
+    say(project, 1)
+    repeat = say(project, 1, "repeat", verdict="incorrect")
+    say(project, 1, "repeat", verdict="correct", supersedes=repeat)
+    say(project, 2, "check")
+    gone = say(project, 3, "check")
+    say(project, 3, "retraction", verdict=None, supersedes=gone)
+    found = exported(project, tmp_path)["c0"]
+    assert [(row["annotator"], row["verdict"]) for row in found["labels"]] == [("ann", "correct")]
+    assert [(row["annotator"], row["verdict"]) for row in found["repeats"]] == [("ann", "correct")]
+    assert [row["annotator"] for row in found["checks"]] == ["bob"]
+
+
+def test_labels_of_an_earlier_round_do_not_count_and_exclusions_are_the_coordinator_s(
+    project: Project, tmp_path: Path
+) -> None:
+    say(project, 1)
+    reopen(project, [1], reason="why", by="dora")
+    exclude(project, [1], reason="proof", by="dora")
+    (label,) = exported(project, tmp_path)["c0"]["labels"]
+    assert (label["annotator"], label["role"], label["reason"], label["round"]) == ("dora", "coordinator", "proof", 2)
+
+
+def test_names_are_pseudonyms_unless_asked_for(project: Project, tmp_path: Path) -> None:
+    say(project, 2)
+    assert exported(project, tmp_path, names=False)["c0"]["labels"][0]["annotator"] == "annotator-2"

@@ -1,0 +1,189 @@
+"""The planner: what is missing in each group, what is there to be labelled, and what that costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project
+from tests.tui.stage import add_run
+from workbench.analysis.planning import half_width, needed
+from workbench.cli import root
+from workbench.errors import UsageError
+from workbench.model.label import LabelVerdict
+from workbench.model.plan import Plan, PlanRow
+from workbench.model.schemas import schema
+from workbench.model.verdict import Outcome
+from workbench.services.accuracy import accuracy
+from workbench.services.labelling import people
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.plan_text import plan_text
+from workbench.services.labelling.planning import plan
+from workbench.services.project import Project
+
+GOLD, FREE = 30, 400
+"""Items of A1 with gold and without; B2 has ten without, and gold on none."""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    rows: list[dict[str, Any]] = [
+        {"question_id": f"a{number // 2}", "subtype": "A1", "gold": True if number < GOLD else None}
+        for number in range(GOLD + FREE)
+    ]
+    rows += [{"question_id": f"b{number}", "subtype": "B2"} for number in range(10)]
+    made = make_project(tmp_path, [{**row, "completion_id": f"c{place}"} for place, row in enumerate(rows)])
+    yield made
+    made.close()
+
+
+def judged(project: Project, name: str, wrong: int) -> None:
+    """A run that is wrong on so many of the items with gold, whole questions at a time."""
+    add_run(
+        project,
+        name,
+        {item: Outcome.INCORRECT if item <= wrong else Outcome.CORRECT for item in range(1, GOLD + FREE + 11)},
+    )
+
+
+def row_of(found: Plan, group: str) -> PlanRow:
+    (row,) = [row for row in found.rows if row.group == group]
+    return row
+
+
+def test_without_a_verifier_the_worst_case_is_assumed(project: Project) -> None:
+    found = plan(project, within=0.1)
+    row = row_of(found, "B2")
+    assert (row.verifier, row.n, row.accuracy, row.half_width) == (None, 0, None, 0.5)
+    assert row.needed == row.more == needed(0.5, 1.0, 0.1)
+    assert (row.available, row.shortfall, row.labels) == (10, row.more - 10, 20)
+    assert "0.5 is assumed" in plan_text(found)
+    assert "short" in plan_text(found)
+
+
+def test_the_present_interval_is_that_of_the_accuracy_table(project: Project) -> None:
+    judged(project, "rules", 6)
+    found = plan(project, within=0.05, verifier="rules")
+    row = row_of(found, "A1")
+    (same,) = [one for one in accuracy(project, verifiers=("rules",), by="subtype").rows if one.group == "A1"][:1]
+    assert same.ci is not None
+    assert (row.n, row.accuracy, row.deff) == (GOLD, same.accuracy, same.deff)
+    assert row.deff > 1.5
+    assert row.half_width == pytest.approx((same.ci[1] - same.ci[0]) / 2)
+    expected = sum(same.ci) / 2
+    assert row.needed == needed(expected, same.deff, 0.05)
+    assert half_width(expected, row.needed - 1, same.deff) > 0.05
+    assert row.more == row.needed - GOLD
+    assert row.labels == 2 * min(row.more, FREE)
+
+
+def test_a_group_that_is_known_well_enough_needs_nothing(project: Project) -> None:
+    judged(project, "rules", 0)
+    row = row_of(plan(project, within=0.1, verifier="rules"), "A1")
+    assert row.half_width <= 0.1
+    assert (row.more, row.shortfall, row.labels) == (0, 0, 0)
+    assert row.needed <= row.n
+
+
+def test_the_verifier_that_takes_most_counts(project: Project) -> None:
+    judged(project, "sure", 0)
+    judged(project, "unsure", 14)
+    found = plan(project, within=0.05)
+    assert row_of(found, "A1").verifier == "unsure"
+    alone = plan(project, within=0.05, verifier="sure")
+    assert row_of(alone, "A1").more < row_of(found, "A1").more
+
+
+def test_closer_takes_more_and_types_are_wider_than_subtypes(project: Project) -> None:
+    judged(project, "rules", 6)
+    counts = [row_of(plan(project, within=within), "A1").more for within in (0.2, 0.1, 0.05, 0.02)]
+    assert counts == sorted(counts)
+    assert [row.group for row in plan(project, by="type").rows] == ["A", "B"]
+
+
+def test_people_s_gold_alone_can_be_asked_for(project: Project) -> None:
+    row = row_of(plan(project, gold="people"), "A1")
+    assert (row.n, row.available) == (0, GOLD + FREE)
+
+
+def test_conflicts_and_times_so_far_are_projected(project: Project) -> None:
+    people.assign(project, ["amira", "ben"], per_item=2)
+    for name, seconds in (("amira", 10), ("ben", 30)):
+        session = AnnotationSession(project, name)
+        for number in range(4):
+            item = session.next()
+            assert item is not None
+            differs = name == "ben" and number == 0
+            verdict: LabelVerdict = "incorrect" if differs else "correct"
+            session.submit(item, Answer(verdict=verdict, focused_ms=1000 * seconds))
+        session.close()
+    found = plan(project, within=0.1)
+    assert found.seconds_per_label == 20
+    assert found.hours == pytest.approx(found.labels * 20 / 3600)
+    assert found.conflict_rate == 1 / 4
+    items = sum(row.more - row.shortfall for row in found.rows)
+    assert found.labels == 2 * items + found.adjudications
+    assert plan(project, within=0.1, per_item=1).conflict_rate is None
+
+
+def test_excluded_items_are_not_available(project: Project) -> None:
+    before = row_of(plan(project), "B2").available
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT INTO item_states (completion_id, state) VALUES ((SELECT max(id) FROM completions), 'excluded')"
+        )
+    assert row_of(plan(project), "B2").available == before - 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"within": 0.0}, "at least 0.0001 and less than 0.5"),
+        ({"within": 0.5}, "at least 0.0001 and less than 0.5"),
+        ({"within": float("nan")}, "at least 0.0001 and less than 0.5"),
+        ({"within": 1e-9}, "at least 0.0001 and less than 0.5"),
+        ({"per_item": 0}, "at least 1"),
+        ({"per_item": 10**20}, "at most 1,000"),
+        ({"verifier": "nobody"}, "No complete run of nobody"),
+    ],
+    ids=["none", "half", "nan", "too-fine", "unlabelled", "too-many", "unknown"],
+)
+def test_impossible_plans_are_refused(project: Project, fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        plan(project, **fields)
+
+
+def test_the_command_prints_one_document_of_its_schema(project: Project) -> None:
+    judged(project, "rules", 6)
+    result = CliRunner().invoke(
+        root, ["plan", str(project.path), "--within", "0.1", "--by", "type", "--json"], catch_exceptions=False
+    )
+    assert result.exit_code == 0
+    document = json.loads(result.stdout)
+    jsonschema.validate(document, schema("plan"))
+    assert [row["group"] for row in document["rows"]] == ["A", "B"]
+    text = CliRunner().invoke(root, ["plan", str(project.path)], catch_exceptions=False).stdout
+    assert "A1 - Integer" in text
+    assert "labels to make, 2 an item" in text
+
+
+def test_assign_takes_an_order_and_refuses_half_of_one(project: Project) -> None:
+    judged(project, "one", 0)
+    judged(project, "two", 3)
+    command = ["assign", str(project.path), "--annotators", "amira,ben", "--limit", "3"]
+    refused = CliRunner().invoke(root, [*command, "--verifier", "one"])
+    assert refused.exit_code == 2
+    assert "--order" in refused.output
+    done = CliRunner().invoke(
+        root, [*command, "--order", "disagreement", "--per-subtype", "3", "--json"], catch_exceptions=False
+    )
+    assert json.loads(done.stdout)["assigned"] == 6
+    rows = project.database.reader().execute("SELECT DISTINCT subject FROM assignments WHERE task = 'correctness'")
+    assert sorted(subject for (subject,) in rows) == [1, 2, 3]
+    assert "disagreement" not in done.stdout

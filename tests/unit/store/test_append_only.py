@@ -1,0 +1,83 @@
+"""Label events stay as they are, also after a migration has made their table anew."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.model.label import LabelEvent
+from workbench.services.care import doctor
+from workbench.services.labelling import ledger
+from workbench.services.project import open_project
+from workbench.store import migrations, people, schema
+
+CHANGES = (
+    "UPDATE label_events SET verdict = 'incorrect'",
+    "DELETE FROM label_events",
+    "INSERT OR REPLACE INTO label_events SELECT * FROM label_events",
+)
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> Path:
+    """A closed database with one label."""
+    project = make_project(tmp_path, numbered(2))
+    with project.database.write("full") as connection:
+        person = people.add(connection, "ann")
+        ledger.record(
+            connection,
+            LabelEvent(
+                uuid="u1",
+                kind="label",
+                task="correctness",
+                subject=1,
+                annotator=person,
+                created_at="2025-01-01T00:00:00.000000Z",
+                verdict="correct",
+            ),
+        )
+    project.close()
+    return project.path
+
+
+def _m005_made_anew(db: Any) -> None:
+    db["label_events"].transform(types={"view": str})
+
+
+def triggers(path: Path) -> set[str]:
+    connection = sqlite3.connect(path)
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    connection.close()
+    return names
+
+
+def test_making_the_table_anew_loses_its_triggers(labelled: Path) -> None:
+    """Why the migrations bring them back: if this fails, sqlite-utils keeps them, and that is no longer needed."""
+    from sqlite_utils import Database
+
+    database = Database(str(labelled))
+    database.table("label_events").transform(types={"view": str})
+    database.conn.close()
+    assert not triggers(labelled) & set(schema.TRIGGERS)
+
+
+def test_after_a_migration_that_makes_the_table_anew_nothing_can_be_changed(
+    labelled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, _m005_made_anew])
+    project = open_project(labelled)
+    assert set(schema.TRIGGERS) <= triggers(labelled)
+    rows = project.database.reader().execute("SELECT uuid, verdict, view FROM label_events").fetchall()
+    assert rows == [("u1", "correct", None)]
+    for statement in CHANGES:
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"), project.database.write() as connection:
+            connection.execute(statement)
+    third = "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, schema, created_at) VALUES "
+    with pytest.raises(sqlite3.IntegrityError, match="adjudicator"), project.database.write() as connection:
+        connection.execute(third + "('u2', 'adjudication', 'correctness', 1, 1, 2, '')")
+    assert all(finding.ok for finding in doctor(project) if "trigger" in finding.name)
+    project.close()

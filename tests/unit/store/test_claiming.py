@@ -1,0 +1,126 @@
+"""The queue: whose slots come first, what keeps a person from an item, and that every look goes through an index."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.model.policy import AnnotationPolicy
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.labelling import coordinating, people, serving
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.project import Project
+from workbench.store import claiming
+
+PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Twelve items, two labels each by three people in rotating pairs."""
+    made = make_project(tmp_path, numbered(12))
+    people.assign(made, ["a", "b", "c"], per_item=2)
+    yield made
+    made.close()
+
+
+def rows(project: Project, sql: str, *parameters: object) -> list[Any]:
+    return project.database.reader().execute(sql, parameters).fetchall()
+
+
+def meant(project: Project, person: int) -> set[int]:
+    return {row[0] for row in rows(project, "SELECT subject FROM assignments WHERE meant_for = ?", person)}
+
+
+def label_all(project: Project, name: str) -> list[int]:
+    session, order = AnnotationSession(project, name, policy=PLAIN), []
+    while (item := session.next()) is not None:
+        session.submit(item, Answer(verdict="correct"))
+        order.append(item.completion)
+    session.close()
+    return order
+
+
+def test_own_slots_come_first_and_what_was_meant_for_others_in_the_end(project: Project) -> None:
+    mine = meant(project, 1)
+    assert len(mine) == 8
+    order = label_all(project, "a")
+    assert set(order[:8]) == mine
+    assert len(order) == 12
+    # b finds her own eight, then one slot of each other item that neither she nor a has.
+    assert set(label_all(project, "b")) == set(range(1, 13))
+    assert label_all(project, "c") == []
+
+
+def test_nobodys_slots_come_before_others(project: Project) -> None:
+    others = set(range(1, 13)) - meant(project, 1)
+    one = min(others)
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET meant_for = NULL WHERE subject = ? AND slot = 1", (one,))
+    assert label_all(project, "a")[8] == one
+
+
+def test_the_type_slot_comes_with_the_item(project: Project) -> None:
+    assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'type' AND meant_for IS NOT NULL") == [(0,)]
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    item = session.next()
+    assert item is not None
+    assert item.asks_type
+    session.close()
+
+
+def test_an_item_the_coordinator_took_out_is_not_served_until_it_is_let_in_again(project: Project) -> None:
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    items = Selection((parse_condition("completion_id=c3"),))
+    coordinating.exclude(project, items, reason="proof")
+    assert session.progress().left == 11
+    coordinating.lift(project, items)
+    assert session.progress().left == 12
+    coordinating.exclude(project, items, reason="proof")
+    session.close()
+    assert 4 not in label_all(project, "a")
+
+
+def test_a_label_taken_back_and_left_may_be_given_again(project: Project) -> None:
+    session = AnnotationSession(project, "a", policy=PLAIN)
+    item = session.next()
+    assert item is not None
+    session.submit(item, Answer(verdict="correct"))
+    again = session.undo()
+    assert again is not None
+    session.release(again.completion)
+    assert session.progress() == serving.Progress(0, 12)
+    found = session.next()
+    assert found is not None
+    assert found.completion == item.completion
+    session.close()
+
+
+PLANS = {
+    "first in lane": claiming.FIRST_IN_LANE,
+    "next lane": claiming.NEXT_LANE,
+    "open items": claiming.OPEN_ITEMS,
+    "barred": claiming.BARRED,
+    "put off": claiming.PUT_OFF,
+    "own skipped": claiming.OWN_SKIPPED,
+    "own slots": claiming.OWN_SLOTS.replace("?", ":person"),
+}
+
+
+@pytest.mark.parametrize("query", PLANS.values(), ids=PLANS)
+def test_no_look_at_the_queue_walks_a_table(project: Project, query: str) -> None:
+    values = {"person": 1, "batch": 1, "lane": 2, "batches": "[1]"}
+    connection: sqlite3.Connection = project.database.reader()
+    plan = [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
+    scanned = [step for step in plan if step.startswith("SCAN") and "json_each" not in step]
+    # What is scanned is the result of a subquery, never a table.
+    assert all(step in ("SCAN barred", "SCAN (subquery-2)") for step in scanned), plan
+    assert not [step for step in plan if "ORDER BY" in step], plan
+    if query is not claiming.OPEN_ITEMS:
+        # Own work is looked up by its person: only the count of open items walks them all.
+        assert not [step for step in plan if step.endswith("assignments_state (state=? AND task=?)")], plan

@@ -1,0 +1,56 @@
+"""A foreign database can be read, table by table, and nothing else can be done on its connection."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import StoreError
+from workbench.store import foreign
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    project = make_project(tmp_path, numbered(2))
+    with project.database.write() as connection:
+        connection.execute("CREATE VIEW spy AS SELECT secret FROM secrets")
+    project.close()
+    return project.path
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM label_events",
+        "UPDATE annotators SET name = 'eve'",
+        "CREATE TABLE more (id INTEGER)",
+        "ATTACH DATABASE 'another.db' AS another",
+        "PRAGMA query_only = OFF",
+        "PRAGMA trusted_schema = ON",
+        "VACUUM INTO 'copy.db'",
+        "SELECT load_extension('library')",
+        "SELECT randomblob(9)",
+        "SELECT secret FROM secrets",
+        "SELECT * FROM spy",
+        "SELECT * FROM verdicts",
+    ],
+)
+def test_all_but_reading_is_denied(path: Path, statement: str) -> None:
+    with foreign.opened(path) as connection:
+        with pytest.raises(sqlite3.DatabaseError, match=r"authoriz|prohibited"):
+            connection.execute(statement)
+        assert connection.execute("SELECT key FROM completions ORDER BY id").fetchall() == [("c0",), ("c1",)]
+
+
+def test_an_operation_that_is_denied_says_so(path: Path) -> None:
+    with pytest.raises(StoreError, match="not authorized"), foreign.opened(path) as connection:
+        connection.execute("DROP TABLE completions")
+
+
+def test_nothing_is_left_beside_the_file(path: Path) -> None:
+    with foreign.opened(path) as connection:
+        assert foreign.people(connection) == {}
+        assert sorted(file.name for file in path.parent.iterdir()) == ["p.db"]

@@ -1,0 +1,217 @@
+"""The real app through `workbench serve`: whose labels they are, what survives a closed page or a killed server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+from aiohttp import ClientError, ClientSession
+
+from tests.helpers import make_project, numbered
+from tests.served_app import (
+    SIZE,
+    at_hand,
+    browser,
+    come_in,
+    held,
+    labels,
+    log_of,
+    origin,
+    real_app,
+    served,
+    server_process,
+    tab,
+    until,
+)
+from workbench.services.care import doctor
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+from workbench.web.serve.addresses import Address
+from workbench.web.serve.sessions import Ending
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows = [row | {"question": f"Question number {place}?"} for place, row in enumerate(numbered(40, subtype="A1"))]
+    for row in rows:
+        row["question_id"] = row["completion_id"]
+    project = make_project(tmp_path, rows)
+    assign(project, ["ann", "ben"], per_item=2)
+    return project
+
+
+async def test_two_people_label_at_once_each_as_themselves(project: Project) -> None:
+    def count(name: str) -> int:
+        return sum(labeller == name for labeller, _, _ in labels(project))
+
+    async with AsyncExitStack() as stack:
+        address = await stack.enter_async_context(served(project, real_app(project.path)))
+        clients = [await stack.enter_async_context(come_in(project, address, name)) for name in ("ann", "ben")]
+        hers, his = [await stack.enter_async_context(tab(client, address)) for client in clients]
+        await asyncio.gather(
+            hers.press_until("1", lambda: count("ann") >= 5), his.press_until("0", lambda: count("ben") >= 5)
+        )
+    found = labels(project)
+    assert {(name, verdict) for name, _, verdict in found} == {("ann", "correct"), ("ben", "incorrect")}
+    assert len(found) == len({(name, item) for name, item, _ in found})
+
+
+async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> None:
+    async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
+        async with tab(client, address) as page:
+            first = await at_hand(project, "ann")
+            await page.press("1")
+            await until(lambda: first not in held(project, "ann"))
+            at = await at_hand(project, "ann")
+        await until(lambda: not psutil.Process().children())
+        assert held(project, "ann")[0] == at
+        async with tab(client, address) as page:
+            await page.wait_for(at)
+        assert len(labels(project)) == 1
+
+
+async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
+    async with AsyncExitStack() as stack:
+        address = await stack.enter_async_context(served(project, real_app(project.path)))
+        client = await stack.enter_async_context(come_in(project, address, "ann"))
+        page = await stack.enter_async_context(tab(client, address))
+        await page.wait_for("Question number")
+        await page.press("q")
+        assert await page.end() == Ending.QUIT
+    assert held(project, "ann") == []
+
+
+async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: Project) -> None:
+    async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
+        for count in range(1, 4):
+            async with tab(client, address) as page:
+                await at_hand(project, "ann")
+                await page.press("1")
+            await until(lambda: not psutil.Process().children())
+            assert len(labels(project)) == count
+    assert [finding for finding in doctor(project) if not finding.ok] == []
+
+
+async def test_the_app_knows_no_keys_of_services(project: Project) -> None:
+    async with AsyncExitStack() as stack:
+        running = server_process(project, SECRET_API_KEY="sesame")
+        process, address, links = await stack.enter_async_context(running)
+        client = await stack.enter_async_context(browser(address, links["ann"]))
+        page = await stack.enter_async_context(tab(client, address))
+        await page.wait_for("Annotate")
+        (app,) = psutil.Process(process.pid).children()
+        known, command = app.environ(), app.cmdline()
+        assert psutil.Process(process.pid).environ()["SECRET_API_KEY"] == "sesame"
+    assert "SECRET_API_KEY" not in known
+    assert "sesame" not in known.values()
+    assert command[-2:] == ["--as=ann", "--at=annotate"]
+
+
+async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(project: Project) -> None:
+    async with server_process(project) as (process, address, links), browser(address, links["ann"]) as client:
+        async with client.ws_connect(f"/ws?{SIZE}", headers={"Origin": origin(address)}) as page:
+            first = await at_hand(project, "ann")
+            await page.send_str('["stdin", "1"]')
+            await until(lambda: first not in held(project, "ann"))
+            at = await at_hand(project, "ann")
+            (app,) = psutil.Process(process.pid).children()
+            process.send_signal(signal.SIGKILL)
+        await until(lambda: not app.is_running() or app.status() == psutil.STATUS_ZOMBIE)
+    assert len(labels(project)) == 1
+    assert held(project, "ann")[0] == at
+    with AnnotationSessionFor(project, "ann") as session:
+        item = session.next()
+        assert item is not None
+        assert item.question_text == at
+
+
+async def test_a_server_that_is_started_anew_knows_everyone(project: Project) -> None:
+    async with served(project) as address, come_in(project, address, "ann") as client:
+        cookie = next(iter(client.cookie_jar)).value
+    async with served(project, port=free_port()) as address, browser(address) as client:
+        client.cookie_jar.update_cookies({f"workbench-{address.port}": cookie})
+        async with tab(client, address) as page:
+            await page.wait_for("I am ann")
+
+
+async def test_sigterm_ends_the_server_and_every_app(project: Project) -> None:
+    async with AsyncExitStack() as stack:
+        process, address, links = await stack.enter_async_context(server_process(project))
+        client = await stack.enter_async_context(browser(address, links["ann"]))
+        page = await stack.enter_async_context(tab(client, address))
+        await page.wait_for("Annotate")
+        (app,) = psutil.Process(process.pid).children()
+        process.send_signal(signal.SIGTERM)
+        assert await page.end() == Ending.SHUTDOWN
+        assert await process.wait() == 0
+        assert not app.is_running()
+    said = log_of(project)
+    assert "ann is at work" in said
+    assert "Traceback" not in said
+    assert links["ann"] not in said
+
+
+async def test_hostile_clients_leave_memory_and_log_flat(project: Project) -> None:
+    async with server_process(project) as (process, address, links):
+        server = psutil.Process(process.pid)
+        async with browser(address, links["ann"]) as client:
+            await asyncio.gather(*(assault(client, address, number) for number in range(30)))
+            before = server.memory_info().rss
+            for _ in range(5):
+                await asyncio.gather(*(assault(client, address, number) for number in range(40)))
+            await until(lambda: server.num_fds() < 40)
+            assert server.memory_info().rss - before < 16 << 20
+            async with client.get("/") as answer:
+                assert answer.status == 200
+    said = log_of(project)
+    assert "413 /enter" in said
+    assert "Traceback" not in said
+    assert "Unhandled" not in said
+
+
+async def assault(client: ClientSession, address: Address, number: int) -> None:
+    """What nobody's browser does."""
+    try:
+        if number % 4 == 0:
+            async with client.post("/enter", data=b"A" * 1_000_000, headers={"Origin": origin(address)}) as answer:
+                assert answer.status in (413, 429)
+        elif number % 4 == 1:
+            async with client.get("/ws?width=80&height=24", headers={"Origin": "http://evil"}) as answer:
+                assert answer.status == 403
+        elif number % 4 == 2:
+            _, writer = await asyncio.open_connection("127.0.0.1", address.port)
+            writer.write(os.urandom(100_000))
+            writer.close()
+        else:
+            async with client.get("/" + "../" * 1_000) as answer:
+                assert answer.status in (200, 400, 404)
+    except (ConnectionError, ClientError):
+        pass
+
+
+class AnnotationSessionFor:
+    """A session that is closed at the end."""
+
+    def __init__(self, project: Project, name: str) -> None:
+        self._session = AnnotationSession(project, name)
+
+    def __enter__(self) -> AnnotationSession:
+        return self._session
+
+    def __exit__(self, *_: object) -> None:
+        self._session.close()
+
+
+def free_port() -> int:
+    """A port nobody has at the moment."""
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        port: int = place.getsockname()[1]
+        return port

@@ -1,0 +1,286 @@
+"""Who gets through: every route, with and without a login, from the right page and from others."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from yarl import URL
+
+from tests.helpers import make_project
+from tests.served_app import SIZE, browser, come_in, origin, served, tab
+from workbench.services.labelling import tokens
+from workbench.services.labelling.people import add_annotators
+from workbench.services.project import Project
+from workbench.web.serve.addresses import Address
+from workbench.web.serve.pages import FILES, HEADERS, OPEN_FILES
+
+GOOD_SOCKET = f"/ws?{SIZE}"
+UPGRADE = {
+    "Upgrade": "websocket",
+    "Connection": "Upgrade",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path)
+    add_annotators(project, ["ann", "ben"])
+    return project
+
+
+@pytest_asyncio.fixture
+async def address(project: Project) -> AsyncIterator[Address]:
+    async with served(project) as found:
+        yield found
+
+
+async def raw(address: Address, data: bytes) -> bytes:
+    """What the server answers to bytes that no decent client would send."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+    writer.write(data)
+    try:
+        async with asyncio.timeout(20):
+            return await reader.read(65_536)
+    finally:
+        writer.close()
+
+
+@pytest.mark.parametrize("path", ["/", *FILES, GOOD_SOCKET, "/nothing", "/static/", "/download/k", "/favicon.ico"])
+async def test_without_a_login_everything_else_is_refused(address: Address, path: str) -> None:
+    async with browser(address) as client, client.get(path) as answer:
+        assert answer.status == 403
+        assert "a new one" in await answer.text()
+        assert "Set-Cookie" not in answer.headers
+
+
+async def test_what_is_open_is_what_a_link_needs(address: Address) -> None:
+    async with browser(address) as client:
+        for path in ("/enter", *OPEN_FILES):
+            async with client.get(path) as answer:
+                assert answer.status == 200
+                assert "//fonts" not in await answer.text()
+
+
+async def test_with_a_login_pages_and_files_come_and_nothing_else(project: Project, address: Address) -> None:
+    async with come_in(project, address, "ann") as client:
+        for path in ("/", *FILES):
+            async with client.get(path) as answer:
+                assert (answer.status, int(answer.headers["Content-Length"]) > 100) == (200, True), path
+        for path in (
+            *("/static", "/static/", "/static/../gate.py", "/static/..%2f..%2fgate.py", "/static/%2e%2e/gate.py"),
+            *("/static//etc/passwd", "/static/app.js/", "/static/app.js%00", "/download/k", "/..%2f..%2f"),
+        ):
+            async with client.get(URL(origin(address) + path, encoded=True)) as answer:
+                assert answer.status == 404, path
+        async with client.delete("/") as answer:
+            assert answer.status == 405
+        async with client.get("/ws") as answer:
+            assert answer.status == 403
+
+
+async def test_every_answer_has_the_headers_that_protect(project: Project, address: Address) -> None:
+    async with come_in(project, address, "ann") as client:
+        for path, headers in (("/", {}), ("/x", {}), ("/", {"Host": "evil"}), ("/enter", {}), ("/static/app.js", {})):
+            async with client.get(path, headers=headers) as answer:
+                found = {name: answer.headers.get(name) for name in HEADERS}
+                if path == "/static/app.js":
+                    assert found.pop("Cache-Control") == "private, max-age=3600"
+                assert found.items() <= HEADERS.items()
+    policy = HEADERS["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+async def test_pages_have_no_script_of_their_own_and_name_no_other_host(project: Project, address: Address) -> None:
+    async with come_in(project, address, "ann") as client:
+        for path in ("/", "/enter"):
+            async with client.get(path) as answer:
+                text = await answer.text()
+            assert "<script>" not in text
+            assert " on" not in text.replace(" one", "").replace(" once", "")
+            assert "http" not in text
+
+
+async def test_the_cookie(project: Project, address: Address) -> None:
+    async with browser(address) as client:
+        link = tokens.new_link(project, "ann")
+        async with client.post("/enter", data=link, headers={"Origin": origin(address)}) as answer:
+            cookie = answer.headers["Set-Cookie"]
+    parts = {part.strip().partition("=")[0].lower() for part in cookie.split(";")[1:]}
+    assert parts == {"httponly", "samesite", "path", "max-age"}
+    assert "SameSite=Strict" in cookie
+    assert "Path=/;" in f"{cookie};"
+    assert cookie.startswith(f"workbench-{address.port}=")
+    assert link not in cookie
+
+
+async def test_behind_tls_the_cookie_is_bound_to_it(project: Project) -> None:
+    url = "https://labels.example.org"
+    async with served(project, public_url=url) as address, browser(address) as client:
+        headers = {"Host": "labels.example.org", "Origin": url}
+        async with client.post("/enter", data=tokens.new_link(project, "ann"), headers=headers) as answer:
+            cookie = answer.headers["Set-Cookie"]
+        async with client.post("/enter", data="x", headers=headers | {"Origin": "http://labels.example.org"}) as answer:
+            assert answer.status == 403
+    assert cookie.startswith("__Host-workbench-")
+    assert "Secure" in cookie
+    assert "domain" not in cookie.lower()
+
+
+async def test_a_used_link_lets_nobody_in(project: Project, address: Address) -> None:
+    link = tokens.new_link(project, "ann")
+    async with browser(address, link), browser(address) as other:
+        async with other.post("/enter", data=link, headers={"Origin": origin(address)}) as answer:
+            assert answer.status == 403
+            used = await answer.text()
+        async with other.post("/enter", data="A" * 43, headers={"Origin": origin(address)}) as answer:
+            assert (answer.status, await answer.text()) == (403, used)
+        async with other.get("/") as answer:
+            assert answer.status == 403
+
+
+async def test_coming_in_gives_a_new_cookie_whatever_was_there(project: Project, address: Address) -> None:
+    fixed = "B" * 43
+    async with browser(address) as client:
+        client.cookie_jar.update_cookies({f"workbench-{address.port}": fixed})
+        headers = {"Origin": origin(address)}
+        async with client.post("/enter", data=tokens.new_link(project, "ann"), headers=headers) as answer:
+            first = answer.cookies[f"workbench-{address.port}"].value
+        async with client.post("/enter", data=tokens.new_link(project, "ann"), headers=headers) as answer:
+            second = answer.cookies[f"workbench-{address.port}"].value
+    assert len({fixed, first, second}) == 3
+    assert tokens.who(project, fixed) is None
+    assert tokens.who(project, first) is None
+    assert tokens.who(project, second) == "ann"
+
+
+FOREIGN = ["null", "http://evil.example", "https://127.0.0.1:{port}", "http://127.0.0.1:1", "http://localhost:{port}"]
+
+
+@pytest.mark.parametrize("foreign", [None, "", *FOREIGN])
+async def test_other_pages_are_refused_though_the_cookie_comes(
+    project: Project, address: Address, foreign: str | None
+) -> None:
+    headers = {} if foreign is None else {"Origin": foreign.format(port=address.port)}
+    link = tokens.new_link(project, "ben")
+    async with come_in(project, address, "ann") as client:
+        async with client.get(GOOD_SOCKET, headers=UPGRADE | headers) as answer:
+            assert answer.status == 403
+        async with client.post("/enter", data=link, headers=headers) as answer:
+            assert answer.status == 403
+    assert tokens.enter(project, link) is not None
+
+
+async def test_other_hosts_are_refused_though_the_cookie_comes(project: Project, address: Address) -> None:
+    evil = f"evil.example:{address.port}"
+    async with come_in(project, address, "ann") as client:
+        for path in ("/", "/enter", GOOD_SOCKET):
+            async with client.get(path, headers={"Host": evil, "Origin": f"http://{evil}"}) as answer:
+                assert answer.status == 421
+    assert b" 421 " in await raw(address, b"GET / HTTP/1.0\r\n\r\n")
+
+
+async def test_the_socket_opens_with_both(project: Project, address: Address) -> None:
+    async with come_in(project, address, "ann") as client:
+        async with tab(client, address) as page:
+            await page.wait_for("I am ann")
+        for query in ("", "?width=80", "?width=1e3&height=24", "?width=80&height=-1", "?width=&height="):
+            async with client.get(f"/ws{query}", headers=UPGRADE | {"Origin": origin(address)}) as answer:
+                assert answer.status == 400
+
+
+async def test_a_cookie_of_one_is_never_another(project: Project, address: Address) -> None:
+    for name in ("ann", "ben", "ann"):
+        async with come_in(project, address, name) as client, tab(client, address) as page:
+            await page.wait_for(f"I am {name}")
+
+
+async def test_failures_are_limited(project: Project, address: Address) -> None:
+    async with browser(address) as client:
+        statuses = []
+        for _ in range(12):
+            async with client.post("/enter", data="A" * 43, headers={"Origin": origin(address)}) as answer:
+                statuses.append(answer.status)
+    assert statuses == [403] * 10 + [429] * 2
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"A" * 43 + b"\n", b"\x00" * 43], ids=repr)
+async def test_bodies_that_are_no_link(address: Address, body: bytes) -> None:
+    headers = {"Origin": origin(address), "Content-Type": "text/plain; charset=nonsense"}
+    async with browser(address) as client, client.post("/enter", data=body, headers=headers) as answer:
+        assert answer.status == 403
+
+
+async def test_a_large_body_is_not_read(address: Address) -> None:
+    headers = {"Origin": origin(address)}
+    async with browser(address) as client, client.post("/enter", data=b"A" * 2_000, headers=headers) as answer:
+        assert answer.status == 413
+
+
+BAD_REQUESTS = [
+    *(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 20, b"GET / HTTP/9.9\r\n\r\n", b"G" * 20_000),
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b\rInjected: c\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b\x00c\r\n\r\n",
+    b"GET /\xff\xfe HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+    b"GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+    b"GET //evil.example/%0d%0aSet-Cookie:a=b HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+    b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: " + b"a=b; " * 5_000 + b"\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 500 + b"\r\n",
+]
+
+
+@pytest.mark.parametrize("data", BAD_REQUESTS, ids=lambda data: repr(data[:60]))
+async def test_bad_requests_get_an_answer_and_no_traceback(
+    address: Address, data: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        answer = await raw(address, data)
+    assert answer == b"" or answer.startswith((b"HTTP/1.1 4", b"HTTP/1.0 4")), answer[:200]
+    assert b"Set-Cookie" not in answer
+    assert "Traceback" not in caplog.text
+
+
+async def test_logs_hold_neither_links_nor_cookies(
+    project: Project, address: Address, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        link = tokens.new_link(project, "ann")
+        async with browser(address, link) as client:
+            login = next(iter(client.cookie_jar)).value
+            async with tab(client, address) as page:
+                await page.wait_for("I am ann")
+            async with client.post("/enter", data=link, headers={"Origin": origin(address)}) as answer:
+                assert answer.status == 403
+            async with client.get(f"/{'x' * 5_000}\x1b[31m") as answer:
+                assert answer.status == 404
+    assert "ann has come in" in caplog.text
+    ours = "".join(record.getMessage() for record in caplog.records if record.name.startswith("workbench"))
+    assert link not in ours
+    assert login not in ours
+    assert "\x1b" not in ours
+
+
+async def test_a_database_that_is_busy_is_no_crash(
+    project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.errors import StoreError
+
+    def fail(*_: object) -> None:
+        raise StoreError("it is locked")
+
+    async with come_in(project, address, "ann") as client:
+        monkeypatch.setattr(tokens, "who", fail)
+        async with client.get("/") as answer:
+            assert answer.status == 503
+            assert "locked" not in await answer.text()

@@ -1,0 +1,226 @@
+"""Two annotators in a real browser, through the server as a person starts it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from tests.helpers import make_project, numbered
+from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
+from workbench.services.labelling import tokens
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+from workbench.web.serve.addresses import Address
+
+playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+
+QUIET = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
+]
+
+
+class Page:
+    """The app in a tab, as a person has it."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.drawn = ""
+        self.asked: list[str] = []
+        self.trouble: list[str] = []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("websocket", self._follow)
+        page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        page.on("console", lambda message: self.trouble.append(message.text) if message.type == "error" else None)
+
+    def _follow(self, socket: Any) -> None:
+        self.asked.append(socket.url)
+        socket.on("framereceived", lambda data: self._receive(data))
+
+    def _receive(self, data: bytes | str) -> None:
+        self.drawn += data.decode("utf-8", "replace") if isinstance(data, bytes) else ""
+
+    async def shows(self, text: str) -> None:
+        """Wait until the app has drawn a text."""
+        await until(lambda: text in self.drawn)
+
+    async def press_until(self, key: str, condition: Any) -> None:
+        """Press again and again until something is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await self.page.keyboard.press(key)
+                await asyncio.sleep(0.05)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows = [
+        row | {"completion_id": f"c{place}", "question_id": f"q{place}", "question": f"Question number {place}?"}
+        for place, row in enumerate(numbered(40, subtype="A1"))
+    ]
+    project = make_project(tmp_path, rows)
+    assign(project, ["ann", "ben"], per_item=2)
+    return project
+
+
+@pytest_asyncio.fixture
+async def chromium() -> AsyncIterator[Any]:
+    async with playwright.async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        await browser.close()
+
+
+async def opened(chromium: Any, url: str) -> Page:
+    """A browser of somebody's own, on a page."""
+    context = await chromium.new_context(viewport={"width": 1280, "height": 800})
+    page = Page(await context.new_page())
+    await page.page.goto(url)
+    return page
+
+
+async def refused(page: Any) -> bool:
+    return "a new one" in await page.content()
+
+
+async def test_two_annotators_at_once(project: Project, chromium: Any) -> None:
+    def count(name: str) -> int:
+        return sum(labeller == name for labeller, _, _ in labels(project))
+
+    async with server_process(project) as (_, address, links):
+        pages = [await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben")]
+        for page in pages:
+            await page.page.wait_for_selector("body.-first-byte")
+            await page.shows("Question number")
+        for page, name in zip(pages, links, strict=True):
+            await at_hand(project, name)
+            assert page.page.url == f"{address.url}/"
+        ann, ben = pages
+        await ann.page.keyboard.press("t")
+        await ann.shows("letter, then number")
+        for key in ("a", "1"):
+            await ann.page.keyboard.press(key)
+        await until(lambda: types(project) == [("ann", "A1")])
+        await asyncio.gather(
+            ann.press_until("1", lambda: count("ann") >= 5), ben.press_until("0", lambda: count("ben") >= 5)
+        )
+        found = labels(project)
+        assert {(name, verdict) for name, _, verdict in found} == {("ann", "correct"), ("ben", "incorrect")}
+        assert len(found) == len({(name, item) for name, item, _ in found})
+        await close_and_open_again(project, chromium, ann, address)
+        for page in pages:
+            assert page.trouble == []
+            assert {url.split("/")[2] for url in page.asked} == {f"127.0.0.1:{address.port}"}
+            assert not [url for url in page.asked for secret in links.values() if secret in url]
+
+
+def types(project: Project) -> list[tuple[str, str]]:
+    rows = project.database.reader().execute(
+        "SELECT a.name, e.subtype FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.kind = 'label' AND e.task = 'type'"
+    )
+    return [tuple(row) for row in rows]
+
+
+async def close_and_open_again(project: Project, chromium: Any, ann: Page, address: Address) -> None:
+    """The tab is closed; a new one of the same browser is at the same item, and no label is lost."""
+    at, before = await at_hand(project, "ann"), labels(project)
+    await ann.page.close()
+    again = Page(await ann.page.context.new_page())
+    await again.page.goto(address.url)
+    await again.shows(at)
+    assert [row for row in labels(project) if row[0] == "ann"] == [row for row in before if row[0] == "ann"]
+    ann.asked += again.asked
+    ann.trouble += again.trouble
+
+
+async def test_without_a_good_link_nobody_is_in(project: Project, chromium: Any) -> None:
+    async with server_process(project) as (_, address, links):
+        bare = await opened(chromium, address.url)
+        assert await refused(bare.page)
+        wrong = await opened(chromium, f"{address.url}/enter#{'A' * 43}")
+        await wrong.page.wait_for_function("document.body.innerText.includes('not valid')")
+        assert (await wrong.page.goto(address.url)).status == 403
+        used = f"{address.url}/enter#{links['ann']}"
+        await (await opened(chromium, used)).page.wait_for_selector("#terminal")
+        second = await opened(chromium, used)
+        await second.page.wait_for_function("document.body.innerText.includes('used already')")
+        assert await second.page.evaluate("location.hash") == ""
+    assert labels(project) == []
+
+
+async def test_a_page_of_another_server_on_this_machine_drives_nothing(project: Project, chromium: Any) -> None:
+    async def page(_: web.Request) -> web.Response:
+        return web.Response(text="<!DOCTYPE html><title>evil</title>", content_type="text/html")
+
+    elsewhere = web.Application()
+    elsewhere.router.add_get("/", page)
+    runner = web.AppRunner(elsewhere)
+    async with AsyncExitStack() as stack:
+        await runner.setup()
+        stack.push_async_callback(runner.cleanup)
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        _, address, links = await stack.enter_async_context(server_process(project))
+        victim = await opened(chromium, f"{address.url}/enter#{links['ann']}")
+        await victim.shows("Question number")
+        evil = Page(await victim.page.context.new_page())
+        await evil.page.goto(f"http://127.0.0.1:{runner.addresses[0][1]}/")
+        # The browser sends the cookie along (another port is the same site); the Origin is what tells.
+        ended = await evil.page.evaluate(
+            """url => new Promise(done => {
+                const socket = new WebSocket(url);
+                socket.onopen = () => { socket.send('["stdin", "1"]'); done("open"); };
+                socket.onclose = () => done("refused");
+            })""",
+            f"ws://127.0.0.1:{address.port}/ws?width=80&height=24",
+        )
+        assert ended == "refused"
+        link = tokens.new_link(project, "ben")
+        await evil.page.evaluate(
+            """async ([url, body]) => {
+                await fetch(url, { method: "POST", body, mode: "no-cors", credentials: "include" }).catch(() => 0);
+            }""",
+            [f"{address.url}/enter", link],
+        )
+        assert tokens.enter(project, link) is not None
+    assert labels(project) == []
+
+
+async def test_a_cut_line_is_said_and_mended(project: Project, chromium: Any) -> None:
+    async with server_process(project) as (process, address, links):
+        ann = await opened(chromium, f"{address.url}/enter#{links['ann']}")
+        await ann.shows("Question number")
+        at = await at_hand(project, "ann")
+        process.kill()
+        await ann.page.wait_for_function("document.querySelector('#over').open")
+        assert "Every label is saved" in await ann.page.inner_text("#said")
+        port = str(address.port)
+    ann.drawn = ""
+    async with server_process(project, "--port", port):
+        await ann.page.click("#again")
+        await ann.shows(at)
+
+
+async def test_who_opens_it_twice_has_it_in_the_newer_window(project: Project, chromium: Any) -> None:
+    async with server_process(project) as (_, address, links):
+        first = await opened(chromium, f"{address.url}/enter#{links['ann']}")
+        await first.shows("Question number")
+        second = Page(await first.page.context.new_page())
+        await second.page.goto(address.url)
+        await second.shows("Question number")
+        await first.page.wait_for_function("document.querySelector('#over').open")
+        assert "another window" in await first.page.inner_text("#said")
+        first.drawn = ""
+        await first.page.click("#again")
+        await first.shows("Question number")
+        await second.page.wait_for_function("document.querySelector('#over').open")

@@ -1,0 +1,1 @@
+"""How far people agree: one family of statistics a module. Arrays in, figures out; undefined is NaN here."""

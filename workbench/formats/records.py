@@ -1,0 +1,50 @@
+"""Files of records: JSON Lines, one record of a kind a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from workbench.formats.documents import documents
+from workbench.formats.explain import explain_document, refusal
+from workbench.formats.lines import DEFAULT_MAX_LINE
+from workbench.formats.source import open_stream
+from workbench.model.item import Refusal
+
+T = TypeVar("T")
+
+
+def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, bytes, T | Refusal]]:
+    """Line numbers (from 1) with the line and its record each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    with open_stream(path) as (stream, _):
+        for row in documents(stream, "jsonl", path, DEFAULT_MAX_LINE):
+            if isinstance(row, Refusal):
+                yield row.line, row.raw, row
+            else:
+                record = _decoded(row.line, row.raw, decoder)
+                yield row.line, row.raw, record
+
+
+def _decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError as error:
+        return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=_field(str(error)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return refusal(number, raw, explain_document(raw))
+
+
+def _field(message: str) -> str | None:
+    """The field a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
+    _, found, rest = message.rpartition("`$.")
+    if found:
+        return rest.rstrip("`")
+    _, found, rest = message.partition("missing required field `")
+    return rest.split("`", 1)[0] if found else None

@@ -1,0 +1,80 @@
+"""What a person submits for an item, and what is checked of it."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.errors import UsageError
+from workbench.model.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdict
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a person submits for one item; for the fields see `LabelEvent`.
+
+    Attributes:
+        guideline: The version of the guidelines the person was shown; None: the one in force when the item was opened.
+    """
+
+    verdict: LabelVerdict | None = None
+    reason: str | None = None
+    subtype: str | None = None
+    unsure: bool = False
+    note: str = ""
+    tags: tuple[str, ...] = ()
+    partial: float | None = None
+    open_ms: int | None = None
+    focused_ms: int | None = None
+    wait_ms: int | None = None
+    keys: int | None = None
+    view: str | None = None
+    guideline: str | None = None
+
+
+def check_answer(answer: Answer) -> None:
+    """Check an answer before it is stored.
+
+    Raises:
+        UsageError: It lacks what it needs, or names what there is not.
+    """
+    if answer.verdict == "unsuitable":
+        check_reason(answer.reason, answer.note)
+    check_tags(answer.tags, answer.partial)
+
+
+def check_reason(reason: str | None, note: str) -> None:
+    """Check what "unsuitable" needs beside it.
+
+    Raises:
+        UsageError: There is no known reason, or the reason is "other" and there is no note.
+    """
+    if reason not in EXCLUSION_REASONS:
+        raise UsageError("An unsuitable item needs a reason.", f"Reasons: {', '.join(EXCLUSION_REASONS)}.")
+    if reason == "other" and not note.strip():
+        raise UsageError("The reason other needs a note.")
+
+
+def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
+    """Check what stands beside a verdict.
+
+    Raises:
+        UsageError: A tag is unknown, or the partial score is not between 0 and 1.
+    """
+    unknown = [tag for tag in tags if tag not in TAGS]
+    if unknown:
+        raise UsageError(f"There is no tag {unknown[0]!r}.", f"Tags: {', '.join(TAGS)}.")
+    if partial is not None and not 0 <= partial <= 1:
+        raise UsageError("A partial score is between 0 and 1.")
+
+
+def says_the_same(event: LabelEvent, answer: Answer) -> bool:
+    """Whether an answer is what the person has said already."""
+    if event.task == "type":
+        return event.subtype == answer.subtype
+    return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (
+        answer.verdict,
+        answer.reason,
+        answer.unsure,
+        answer.note,
+        answer.tags,
+        answer.partial,
+    )

@@ -1,0 +1,132 @@
+"""Opening slots: how many each item still needs, whom they are meant for, and in what order they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from workbench.annotation import rotation
+from workbench.annotation.ordering import RANDOM, SEED, Ordering
+from workbench.errors import UsageError
+from workbench.model.selection import Selection
+from workbench.store import batches, people
+from workbench.store.batches import Chosen, Slot, Standing
+
+
+class Team(Struct, frozen=True, kw_only=True):
+    """Who is to label, by row ids.
+
+    Attributes:
+        caps: The most items of the batch a person does; people who are not in it have no limit.
+    """
+
+    annotators: list[int]
+    adjudicator: int | None
+    caps: Mapping[int, int]
+
+
+class Assigned(Struct, frozen=True, kw_only=True):
+    """What ``assign`` has opened.
+
+    Attributes:
+        assigned: Open slots created on the correctness task.
+        type_slots: Open slots created on the type task (one question may serve several items).
+        joined: People who may now claim what was open on the items already, counted once a batch.
+        beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
+    """
+
+    assigned: int
+    type_slots: int
+    joined: int = 0
+    beyond_caps: int = 0
+
+
+def open_batch(
+    connection: people.Connection,
+    team: Team,
+    *,
+    per_item: int,
+    selection: Selection,
+    ordering: Ordering = RANDOM,
+) -> Assigned:
+    """Open the slots that the selected items lack, and let the team claim those that are open on them already.
+
+    Raises:
+        UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
+    """
+    chosen = batches.chosen(connection, selection)
+    placed = zip(chosen, ordering.positions(chosen), strict=True)
+    places = {item.completion: place for item, place in placed if place is not None}
+    items = [item for item in chosen if item.completion in places]
+    joined = _join(connection, team, items)
+    completions = list(_item_slots(connection, team, per_item, items, places))
+    questions = list(_question_slots(connection, per_item, items, places))
+    if completions or questions:
+        batch = batches.create(
+            connection,
+            team.annotators,
+            team.caps,
+            per_item=per_item,
+            adjudicator=team.adjudicator,
+            selection=selection,
+            ordering=ordering.name,
+        )
+        batches.open_slots(connection, batch, "correctness", completions)
+        batches.open_slots(connection, batch, "type", questions)
+    return Assigned(
+        assigned=len(completions),
+        type_slots=len(questions),
+        joined=joined,
+        beyond_caps=sum(slot.meant_for is None for slot in completions),
+    )
+
+
+def _join(connection: people.Connection, team: Team, items: Sequence[Chosen]) -> int:
+    """Add the team to the batches whose slots are still open on the items."""
+    standing = batches.open_on(connection, (item.completion for item in items))
+    if batches.adjudicators(connection, standing).intersection(team.annotators):
+        raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
+    return sum(batches.join(connection, batch, team.annotators, team.caps) for batch in standing)
+
+
+def _item_slots(
+    connection: people.Connection, team: Team, per_item: int, items: Sequence[Chosen], places: Mapping[int, int]
+) -> Iterator[Slot]:
+    standing = batches.standing(connection, "correctness", places)
+    lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
+    lacking.sort(key=lambda item: places[item.completion])
+    subjects = [_subject(item, standing[item.completion], per_item) for item in lacking]
+    for subject in subjects:
+        if len(subject.taken.union(team.annotators)) < per_item:
+            raise UsageError(
+                f"{per_item} labels an item need at least {per_item} annotators, "
+                f"not {len(subject.taken.union(team.annotators))}."
+            )
+    size = min(per_item, len(team.annotators))
+    drawn = rotation.meant_for(subjects, team.annotators, size, team.caps, SEED)
+    for item, meant in zip(lacking, drawn, strict=True):
+        place = places[item.completion]
+        yield from _missing(item.completion, standing[item.completion], per_item, place, meant)
+
+
+def _subject(item: Chosen, standing: Standing, per_item: int) -> rotation.Subject:
+    return rotation.Subject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
+
+
+def _question_slots(
+    connection: people.Connection, per_item: int, items: Sequence[Chosen], places: Mapping[int, int]
+) -> Iterator[Slot]:
+    """A question's type comes with the first of its items, to whoever has that."""
+    first: dict[int, int] = {}
+    for item in items:
+        first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
+    standing = batches.standing(connection, "type", first)
+    for question, place in first.items():
+        yield from _missing(question, standing[question], per_item, place, ())
+
+
+def _missing(subject: int, standing: Standing, per_item: int, place: int, meant: Sequence[int]) -> Iterator[Slot]:
+    numbers = [number for number in range(1, per_item + 1) if number not in standing.slots]
+    for at, number in enumerate(numbers):
+        yield Slot(subject, standing.round, number, place, meant[at] if at < len(meant) else None)

@@ -1,0 +1,180 @@
+"""Bundles: a person's next items in a small database of their own, to be labelled anywhere and merged afterwards.
+
+A bundle holds texts, the guidelines in force, and the person's own slots and earlier answers: no gold, types, models,
+sources, verdicts, ids of the source, names of others or labels of others. Checks travel as items like any other. At
+home the slots wait for the person; what never comes back is free again when its time is up.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.errors import AnnotationError, StoreError
+from workbench.model.label import LabelEvent, Task
+from workbench.model.policy import AnnotationPolicy
+from workbench.model.selection import Selection
+from workbench.services.labelling import guidelines, ledger, serving
+from workbench.services.project import Project, open_project
+from workbench.services.settings import settings_of
+from workbench.store import assignments, claiming, events, people
+from workbench.store import bundling as store
+from workbench.store import guidelines as guideline_rows
+from workbench.store.backup import put_in_place
+from workbench.store.clock import stamp
+from workbench.store.reading import item_text
+from workbench.store.secrets import secret
+
+_OWN = ("label", "adjudication", "retraction", "flag", "reveal")
+"""Kinds of the person's own events that go along; checks and repeats would show which items they are."""
+
+Slots = Mapping[tuple[Task, int], store.Slot]
+
+
+class Bundled(Struct, frozen=True, kw_only=True):
+    """What a bundle holds.
+
+    Attributes:
+        written: Items to label.
+        file: The bundle.
+        types: Questions whose answer type is asked for.
+        until: When what has not come back is free again (UTC).
+    """
+
+    written: int
+    file: str
+    types: int
+    annotator: str
+    until: str
+
+
+def bundle(
+    project: Project,
+    path: Path,
+    *,
+    annotator: str,
+    selection: Selection | None = None,
+    limit: int = 200,
+    days: float = 14,
+    force: bool = False,
+) -> Bundled:
+    """Write a person's next items into a database of its own; the file appears whole or not at all.
+
+    Args:
+        selection: Only these items.
+        limit: At most so many items.
+        days: How long the items wait for the person.
+        force: Replace an existing file.
+
+    Raises:
+        AnnotationError: There is nothing for them, or they are paused.
+        StoreError: The file exists and ``force`` is not set, or can't be written.
+        UsageError: There is no such person, or the selection names what there is not.
+    """
+    project.database.require_other(path)
+    if path.exists() and not force:
+        raise StoreError(f"{path} exists.", "Use --force to replace it.")
+    person = people.find(project.database, annotator)
+    policy = replace(settings_of(project).annotation, repeat_share=0.0)
+    at = time.time()
+    with _new_project(path) as target, project.database.write("full") as home:
+        if people.is_paused(home, person.id):
+            raise AnnotationError(f"{person.name} is paused.", "Resume them first: workbench annotators DB resume NAME")
+        taken = _take(home, person.id, policy, selection or Selection(), limit, at)
+        if not taken:
+            raise AnnotationError(
+                f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
+            )
+        slots = store.send_away(home, person.id, at, at + days * 86400)
+        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1])
+        ledger.recompute(target)
+        target.close()
+        store.compact(target.path)
+        put_in_place(target.path, path)
+    types = sum(task == "type" for task, _ in slots)
+    return Bundled(
+        written=len(taken),
+        file=os.fsencode(path).decode("utf-8", "replace"),
+        types=types,
+        annotator=person.name,
+        until=stamp(at + days * 86400),
+    )
+
+
+@contextmanager
+def _new_project(path: Path) -> Iterator[Project]:
+    """An empty database beside ``path``; removed unless it was given its name."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        project = open_project(temporary, create=True)
+        try:
+            yield project
+        finally:
+            project.close()
+    finally:
+        for end in ("", "-wal", "-shm"):
+            temporary.with_name(temporary.name + end).unlink(missing_ok=True)
+
+
+def _take(
+    home: people.Connection, person: int, policy: AnnotationPolicy, selection: Selection, limit: int, at: float
+) -> list[int]:
+    """Lease items as `serving.serve` would, one after the other."""
+    assignments.free_expired(home, at)
+    taken: list[int] = []
+    for completion in store.open_items(home, person, selection):
+        mixed = serving.mixed_in(home, person, policy, at) if len(taken) < limit else None
+        if mixed is not None:
+            serving.lease(home, person, mixed, policy, at)
+            taken.append(mixed.completion)
+        if len(taken) >= limit:
+            break
+        slot = claiming.slot_on(home, person, completion)
+        if slot is not None:
+            serving.lease(home, person, claiming.Found(slot, completion), policy, at)
+            taken.append(completion)
+    return taken
+
+
+def _fill(
+    target: Project,
+    home: people.Connection,
+    person: people.Annotator,
+    taken: Sequence[int],
+    slots: Slots,
+    text_in_force: guidelines.Version,
+) -> None:
+    with target.database.write() as connection:
+        rows = store.BundleRows(connection, secret(home), person.name)
+
+        def add(task: Task, ours: int, theirs: int, place: int) -> None:
+            if (task, ours) in slots:
+                rows.add_slot(task, theirs, place, slots[task, ours])
+            for event in _events(home, task, ours, person.id):
+                events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
+
+        for place, completion in enumerate(taken):
+            text = item_text(home, completion)
+            question = rows.add_question(text)
+            if question is not None:
+                add("type", text.question, question, place)
+            add("correctness", completion, rows.add_completion(text), place)
+        if text_in_force.author:
+            guideline_rows.add(
+                connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
+            )
+
+
+def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
+    """What the person has said of a subject, and which rounds have begun on it, without who began them and why."""
+    for event in events.of_subject(home, task, subject):
+        if event.kind == "reopen":
+            yield replace(event, note=None)
+        elif event.annotator == person and event.kind in _OWN:
+            yield event

@@ -1,0 +1,189 @@
+"""The events of another database in the terms of this one, and why the others can't be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.annotation import guidelines as rules
+from workbench.annotation import incoming as checks
+from workbench.annotation.incoming import MalformedError
+from workbench.model.label import LabelEvent, Task
+from workbench.services.project import Project
+from workbench.store import bundling, events, foreign, merging
+from workbench.store.exporting import annotator_names
+from workbench.store.people import COORDINATOR, tidy
+
+Subject = tuple[Task, int]
+
+
+class RefusedEvent(Struct, frozen=True, kw_only=True):
+    """Something of another database that was not taken.
+
+    Attributes:
+        what: The event's uuid, or ``guideline`` with its version.
+        field: What is wrong with it.
+    """
+
+    what: str
+    field: str
+    message: str
+
+
+class Arrival(NamedTuple):
+    """An event of another database; its subject is ours, its ``annotator`` still theirs."""
+
+    event: LabelEvent
+    name: str
+    role: str
+
+
+class Incoming:
+    """What another database says of our items.
+
+    Attributes:
+        arrivals: What can be taken, by our subject, in the order of (created_at, uuid).
+        refused: What can't.
+    """
+
+    def __init__(self, project: Project, theirs: events.Connection) -> None:
+        self._ours = project.database.reader()
+        self._theirs = theirs
+        self._people = dict(_people(theirs))
+        self._subjects = self._find_subjects()
+        self._names = annotator_names(self._ours)
+        self._here = events.uuids(self._ours)
+        self._texts: dict[Subject, bytes | None] = {}
+        self.refused: list[RefusedEvent] = []
+        found = self._read()
+        self.arrivals: dict[Subject, list[Arrival]] = {}
+        for arrival in found.values():
+            if self._passes(arrival, found):
+                self.arrivals.setdefault((arrival.event.task, arrival.event.subject), []).append(arrival)
+        for arrivals in self.arrivals.values():
+            arrivals.sort(key=lambda arrival: (arrival.event.created_at, arrival.event.uuid))
+
+    def guidelines(self) -> Iterator[tuple[foreign.ForeignGuideline, str, str]]:
+        """Their versions of the guidelines, each with its author's name and role."""
+        for row in foreign.guidelines(self._theirs, rules.MAX_CHARACTERS):
+            try:
+                person = self._person(row.author)
+                _check_guideline(row)
+            except MalformedError as error:
+                self.refuse(f"guideline {str(row.version)[:100]}", error.field, str(error))
+            else:
+                yield row, *person
+
+    def refuse(self, what: str, field: str, message: str) -> None:
+        """Note that something is not taken."""
+        self.refused.append(RefusedEvent(what=_readable(what), field=_readable(field), message=_readable(message)))
+
+    def _read(self) -> dict[str, Arrival]:
+        found: dict[str, Arrival] = {}
+        for number, row in enumerate(foreign.events(self._theirs, checks.COLUMNS, checks.LONGEST), 1):
+            try:
+                arrival = self._arrival(row)
+                if arrival.event.uuid in found:
+                    raise MalformedError("uuid", "it stands in the file twice")
+            except MalformedError as error:
+                self.refuse(str(row["uuid"] or f"row {number}")[:100], error.field, str(error))
+            else:
+                found[arrival.event.uuid] = arrival
+        return found
+
+    def _arrival(self, row: dict[str, object]) -> Arrival:
+        event = checks.event_of(row)
+        name, role = self._person(event.annotator)
+        theirs = event.task, event.subject
+        if theirs not in self._subjects:
+            what = "completion" if event.task == "correctness" else "question"
+            raise MalformedError("subject", f"it is about a {what} that is not there")
+        ours = self._subjects[theirs]
+        if ours is None:
+            raise MalformedError("subject", "its item is not in this database")
+        subject = event.task, ours
+        if event.uuid not in self._here:
+            self._check_text(subject, event)
+        return Arrival(replace(event, subject=ours), name, role)
+
+    def _person(self, row: int) -> tuple[str, str]:
+        if row not in self._people:
+            raise MalformedError("annotator", "its maker is not there")
+        name, role = self._people[row]
+        if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
+            raise MalformedError("annotator", "its maker has no name")
+        return name, role
+
+    def _find_subjects(self) -> dict[Subject, int | None]:
+        """Their subjects -> ours; None where we have none."""
+        theirs = foreign.subjects(self._theirs)
+        found: dict[Subject, int | None] = {key: merging.find(self._ours, item) for key, item in theirs.items()}
+        missing = {key: item for key, item in theirs.items() if found[key] is None}
+        # A bundle names items by what only the database that wrote it can read.
+        return found | bundling.recognise(self._ours, missing)
+
+    def _check_text(self, subject: Subject, event: LabelEvent) -> None:
+        """Whether the event's item says here what it says there, and what its maker was shown."""
+        if subject not in self._texts:
+            ours = foreign.texts(self._ours, *subject)
+            theirs = foreign.texts(self._theirs, event.task, event.subject)
+            self._texts[subject] = _content_hash(ours) if ours == theirs else None
+        content = self._texts[subject]
+        if content is None:
+            raise MalformedError("subject", "its item has another text here")
+        if event.task == "correctness" and event.content_hash not in (None, content):
+            raise MalformedError("content_hash", "it was given for another text")
+
+    def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
+        target = arrival.event.supersedes
+        if target is None:
+            return True
+        held = found.get(target) or self._held(target)
+        if held is None or _may_supersede(arrival, held):
+            return True
+        self.refuse(arrival.event.uuid, "supersedes", "it takes back what somebody else said, or of another item")
+        return False
+
+    def _held(self, uuid: str) -> Arrival | None:
+        event = events.by_uuid(self._ours, uuid)
+        return None if event is None else Arrival(event, self._names[event.annotator], "")
+
+
+def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
+    for row, (name, role) in foreign.people(theirs).items():
+        known_role = COORDINATOR if role == COORDINATOR else "annotator"
+        yield row, (tidy(name) if isinstance(name, str) else "", known_role)
+
+
+def _may_supersede(arrival: Arrival, held: Arrival) -> bool:
+    event, target = arrival.event, held.event
+    if (event.task, event.subject) != (target.task, target.subject):
+        return False
+    # What one coordinator has excluded, any may take in again.
+    lifts = target.kind == "exclusion" and event.kind in ("retraction", "exclusion")
+    return lifts or arrival.name == held.name
+
+
+def _check_guideline(row: foreign.ForeignGuideline) -> None:
+    for field, value in (("version", row.version), ("text", row.text), ("created_at", row.created_at)):
+        if not isinstance(value, str) or not value.strip() or "\0" in value or _readable(value) != value:
+            raise MalformedError(field, "it is no text")
+    if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
+        raise MalformedError("text", "it is too long for guidelines")
+    checks.check_time(row.created_at)
+
+
+def _content_hash(texts: tuple[bytes, ...]) -> bytes:
+    """As `workbench.store.reading.ItemText.content_hash`."""
+    digest = blake2b(digest_size=16)
+    for text in texts:
+        digest.update(len(text).to_bytes(8, "big") + text)
+    return digest.digest()
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

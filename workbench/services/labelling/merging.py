@@ -1,0 +1,267 @@
+"""Merging: the label events of other databases, such as bundles that came back, join those here.
+
+The result is the union of the events by uuid, whatever the order and however often. Every subject's events come in
+within one transaction, some hundred events at a time so that people can go on working; whoever kills a merge starts it
+again. What is taken is derived from the other file's content alone: it is opened apart and read only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from workbench.annotation.states import current_labels, rival_heads
+from workbench.model.label import LabelEvent, Task
+from workbench.services.labelling import checks, ledger
+from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject
+from workbench.services.project import Project
+from workbench.services.settings import settings_of
+from workbench.store import events, foreign, guidelines, merging, people, states
+from workbench.store.exporting import annotator_names
+
+EVENTS_A_TRANSACTION = 500
+
+
+class Place(Struct, frozen=True, kw_only=True):
+    """An item, or with ``completion_id`` None a question."""
+
+    task: Task
+    dataset: str
+    question_id: str
+    completion_id: str | None
+
+
+class TwoHeads(Place, frozen=True, kw_only=True):
+    """A person's labels of one item that were given in different places; the newest counts.
+
+    Attributes:
+        uuids: Newest last.
+    """
+
+    annotator: str
+    uuids: tuple[str, ...]
+
+
+class Surplus(Place, frozen=True, kw_only=True):
+    """A label more than the item was assigned to people: kept, and counted in agreement."""
+
+    annotator: str
+    uuid: str
+
+
+class Merged(Struct, kw_only=True):
+    """What a merge did.
+
+    Attributes:
+        file: The other database; empty for several taken together.
+        events_new: Events taken.
+        unchanged: Events that were here already.
+        refused: What was not taken, and why.
+        heads: Items of which one person's two labels met.
+        surplus: Labels beyond an item's overlap.
+        reopened: Items that were settled and are not any more: a label came late.
+        people: How many of the new events are whose.
+        guidelines: Versions of the guidelines that are new here.
+    """
+
+    file: str
+    events_new: int = 0
+    unchanged: int = 0
+    refused: list[RefusedEvent] = []
+    heads: list[TwoHeads] = []
+    surplus: list[Surplus] = []
+    reopened: list[Place] = []
+    people: dict[str, int] = {}
+    guidelines: list[str] = []
+    files: list[Merged] | UnsetType = UNSET
+
+
+def together(reports: Sequence[Merged]) -> Merged:
+    """One report of several files, with ``files``; of one, its own."""
+    if len(reports) == 1:
+        return reports[0]
+    names = Counter[str]()
+    for report in reports:
+        names.update(report.people)
+    return Merged(
+        file="",
+        events_new=sum(report.events_new for report in reports),
+        unchanged=sum(report.unchanged for report in reports),
+        refused=[row for report in reports for row in report.refused],
+        heads=[row for report in reports for row in report.heads],
+        surplus=[row for report in reports for row in report.surplus],
+        reopened=[row for report in reports for row in report.reopened],
+        people=dict(sorted(names.items())),
+        guidelines=[version for report in reports for version in report.guidelines],
+        files=list(reports),
+    )
+
+
+def merge(project: Project, other: Path) -> Merged:
+    """Take the label events of another database that are not here yet; the other file is left as it is.
+
+    Items are matched by data set, question id, completion id and text; people by name. Leases, drafts and skipped
+    items stay where they are.
+
+    Raises:
+        StoreError: The other file is no workbench database, one of a newer program, damaged, or this one.
+    """
+    project.database.require_other(other)
+    with foreign.opened(other) as theirs:
+        incoming = Incoming(project, theirs)
+        texts = list(incoming.guidelines())
+    taking = _Taking(project, incoming, str(other))
+    if texts:
+        taking.guidelines(texts)
+    for chunk in _chunks(incoming.arrivals):
+        taking.subjects(chunk)
+    return taking.report
+
+
+def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
+    """Whole subjects, as many as make some hundred events; what was said last comes last, and is undone first."""
+    chunk: list[tuple[Subject, list[Arrival]]] = []
+    size = 0
+    for subject, arrived in sorted(arrivals.items(), key=_last_said):
+        chunk.append((subject, arrived))
+        size += len(arrived)
+        if size >= EVENTS_A_TRANSACTION:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def _last_said(arrivals: tuple[Subject, list[Arrival]]) -> tuple[str, Subject]:
+    subject, arrived = arrivals
+    return arrived[-1].event.created_at, subject
+
+
+class _Taking:
+    """One file on its way into the project."""
+
+    def __init__(self, project: Project, incoming: Incoming, file: str) -> None:
+        self._database = project.database
+        self._incoming = incoming
+        self._policy = settings_of(project).annotation
+        self._ids: dict[str, int] = {}
+        self._checks = merging.checks(project.database.reader())
+        self._new: Counter[str] = Counter()
+        self.report = Merged(file=file, refused=incoming.refused)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[events.Connection]:
+        with self._database.write("full") as connection:
+            self._ids = {name: row for row, name in annotator_names(connection).items()}
+            yield connection
+
+    def guidelines(self, texts: Sequence[tuple[foreign.ForeignGuideline, str, str]]) -> None:
+        """Store the versions of the guidelines that are not here."""
+        with self._transaction() as connection:
+            held = {row.version: row.text for row in guidelines.every(connection)}
+            for row, name, role in texts:
+                if row.version not in held:
+                    author = self._person(connection, name, role)
+                    guidelines.add(connection, row.version, row.text, author, row.created_at)
+                    self.report.guidelines.append(row.version)
+                elif held[row.version] != row.text:
+                    self._incoming.refuse(f"guideline {row.version}", "text", "the version has another text here")
+
+    def subjects(self, chunk: Sequence[tuple[Subject, list[Arrival]]]) -> None:
+        """Store the new events of some subjects, with all that follows from them, in one transaction."""
+        with self._transaction() as connection:
+            answered: set[int] = set()
+            for subject, arrived in chunk:
+                held = events.of_subject(connection, *subject)
+                new = self._new_of(connection, held, arrived)
+                if new:
+                    self._store(connection, subject, held, new)
+                answered.update(event.annotator for event in new if event.kind == "check")
+            for person in answered:
+                checks.review(connection, person, self._policy)
+        self.report.people = dict(sorted(self._new.items()))
+
+    def _new_of(
+        self, connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[Arrival]
+    ) -> list[LabelEvent]:
+        new: list[LabelEvent] = []
+        here = {event.uuid: event for event in held}
+        begun = _begun([*held, *(event for event, *_ in arrived)])
+        for theirs, name, role in arrived:
+            event = self._as_ours(theirs, self._ids.get(name, 0))
+            if event.uuid in here:
+                self._compare(here[event.uuid], event)
+            elif event.round > begun:
+                self._incoming.refuse(event.uuid, "round", f"round {event.round} was never begun")
+            elif events.is_there(connection, event.uuid):
+                self._incoming.refuse(event.uuid, "uuid", "it is here, of another item")
+            else:
+                new.append(replace(event, annotator=self._person(connection, name, role)))
+                self._new[name] += 1
+        return new
+
+    def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:
+        """In a bundle a check looks like any item: its label becomes what it is here."""
+        is_check = event.kind == "label" and (event.task, event.subject, person) in self._checks
+        return replace(event, annotator=person, kind="check" if is_check else event.kind)
+
+    def _compare(self, here: LabelEvent, theirs: LabelEvent) -> None:
+        if _content(here) == _content(theirs):
+            self.report.unchanged += 1
+        else:
+            self._incoming.refuse(here.uuid, "uuid", "it is here with other content")
+
+    def _person(self, connection: events.Connection, name: str, role: str) -> int:
+        if name not in self._ids:
+            self._ids[name] = people.add(connection, name, role)
+        return self._ids[name]
+
+    def _store(
+        self, connection: events.Connection, subject: Subject, held: Sequence[LabelEvent], new: Sequence[LabelEvent]
+    ) -> None:
+        before = states.get_task(connection, *subject)
+        after = ledger.record_merged(connection, held, new)
+        self.report.events_new += len(new)
+        held = [*held, *new]
+        labels = {label.annotator: label.uuid for label in current_labels(held)}
+        left = merging.settle_slots(connection, *subject, list(labels))
+        merging.settle_own_slots(connection, *subject, [e.annotator for e in new if e.kind in ("check", "repeat")])
+        names = {row: name for name, row in self._ids.items()}
+        if before.decided_by and not after.decided_by:
+            self.report.reopened.append(Place(**_place(connection, subject)))
+        for person in left:
+            surplus = Surplus(**_place(connection, subject), annotator=names[person], uuid=labels[person])
+            self.report.surplus.append(surplus)
+        for heads in rival_heads(held):
+            uuids = tuple(event.uuid for event in heads)
+            place = _place(connection, subject)
+            self.report.heads.append(TwoHeads(**place, annotator=names[heads[0].annotator], uuids=uuids))
+
+
+def _begun(known: Sequence[LabelEvent]) -> int:
+    """The last round that was begun, here or there; one follows on the other."""
+    begun = 1
+    for number in sorted(event.round for event in known if event.kind == "reopen"):
+        begun = max(begun, number) if number <= begun + 1 else begun
+    return begun
+
+
+def _content(event: LabelEvent) -> LabelEvent:
+    """What two events of one uuid must share.
+
+    A bundle calls a check a label, and says of a reopening neither who began the round nor why.
+    """
+    if event.kind == "reopen":
+        return replace(event, annotator=0, note=None, merged=False)
+    return replace(event, kind="label" if event.kind == "check" else event.kind, merged=False)
+
+
+def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
+    dataset, question, completion = merging.names(connection, *subject)
+    return {"task": subject[0], "dataset": dataset, "question_id": question, "completion_id": completion}

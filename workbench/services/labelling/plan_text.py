@@ -1,0 +1,54 @@
+"""A plan as text for a terminal."""
+
+from __future__ import annotations
+
+from workbench.model.plan import Plan, PlanRow
+from workbench.model.taxonomy import type_display
+from workbench.render.bars import counted
+from workbench.render.columns import aligned, number
+from workbench.render.inert import inert
+
+HEAD = ("group", "gold", "accuracy", "±", "needed", "more", "available", "short", "labels", "verifier")
+"""The columns of `cells`."""
+
+
+def plan_text(plan: Plan) -> str:
+    """The table, then what it comes to."""
+    table = aligned([HEAD, *map(cells, plan.rows)])
+    return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
+        f"{sentence}\n" for sentence in sentences(plan)
+    )
+
+
+def cells(row: PlanRow) -> tuple[str, ...]:
+    """One group as it stands in the table."""
+    return (
+        type_display(row.group),
+        f"{row.n:,}",
+        number(row.accuracy),
+        number(row.half_width),
+        f"{row.needed:,}",
+        f"{row.more:,}",
+        f"{row.available:,}",
+        f"{row.shortfall:,}",
+        f"{row.labels:,}",
+        "–" if row.verifier is None else inert(row.verifier),
+    )
+
+
+def sentences(plan: Plan) -> list[str]:
+    """What the labels come to, and what was assumed."""
+    lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
+    if plan.adjudications:
+        rate = plan.conflict_rate or 0.0
+        lines.append(f"{counted(plan.adjudications, 'adjudication')} of them: people differed on {rate:.1%} so far.")
+    if plan.hours is None or plan.seconds_per_label is None:
+        lines.append("No label so far has its time: the hours can't be projected.")
+    else:
+        lines.append(f"About {plan.hours:,.1f} hours at {plan.seconds_per_label:,.0f} s a label, the median so far.")
+    short = sum(row.shortfall for row in plan.rows)
+    if short:
+        lines.append(f"{counted(short, 'item')} short: there are not that many without gold. Import more.")
+    if any(row.accuracy is None for row in plan.rows):
+        lines.append("Where no accuracy is known, 0.5 is assumed, the worst case.")
+    return lines

@@ -1,0 +1,152 @@
+"""The planner: how many more labels give ± so many points of accuracy in each group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from math import ceil
+from statistics import median
+from typing import Literal
+
+from msgspec import structs
+
+from workbench.errors import UsageError
+from workbench.model.plan import Plan, PlanRow
+from workbench.model.report import AccuracyRow
+from workbench.model.selection import Selection
+from workbench.model.verdict import GoldChoice
+from workbench.services.accuracy import BASELINE, accuracy
+from workbench.services.project import Project
+from workbench.store import batches, effort, figures
+
+By = Literal["subtype", "type"]
+
+FINEST = 0.0001
+"""The least half width that is planned for: it takes a hundred million items."""
+
+MOST_PEOPLE = 1_000
+
+
+def plan(
+    project: Project,
+    *,
+    within: float = 0.05,
+    by: By = "subtype",
+    verifier: str | None = None,
+    per_item: int = 2,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> Plan:
+    """How much is still to be labelled, group by group.
+
+    The accuracy expected of more items is the centre of the present interval: without any gold that is 0.5, the worst
+    case; with little it lies between. The design effect is the present one, for a group without gold that of all.
+
+    Args:
+        verifier: Whose accuracy is to be known; None: that of every verifier, so the one that takes most items counts.
+
+    Raises:
+        UsageError: ``within`` is no half width, or the verifier has no complete run.
+    """
+    if not FINEST <= within < 0.5:
+        raise UsageError(f"--within is at least {FINEST:g} and less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
+    if not 1 <= per_item <= MOST_PEOPLE:
+        raise UsageError(f"--per-item must be at least 1 and at most {MOST_PEOPLE:,}.")
+    selection = selection or Selection()
+    named = () if verifier is None else (verifier,)
+    said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
+    reader = project.database.reader()
+    differed, spoken = effort.disputed(reader)
+    rate = differed / spoken if spoken and per_item > 1 else None
+    available = _available(project, selection, by, gold)
+    rows, adjudications = [], 0
+    for row in _groups(said, verifier, within):
+        items = min(row.more, available[row.group])
+        expected = ceil(items * (rate or 0.0))
+        adjudications += expected
+        rows.append(
+            structs.replace(
+                row,
+                available=available[row.group],
+                shortfall=row.more - items,
+                labels=items * per_item + expected,
+            )
+        )
+    labels = sum(row.labels for row in rows)
+    times = effort.label_times(reader)
+    seconds = median(times) / 1000 if times else None
+    return Plan(
+        within=within,
+        by=by,
+        gold=gold,
+        per_item=per_item,
+        conflict_rate=rate,
+        rows=rows,
+        adjudications=adjudications,
+        labels=labels,
+        seconds_per_label=seconds,
+        hours=None if seconds is None else labels * seconds / 3600,
+    )
+
+
+def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
+    """One row a group, in the order of the accuracy table: that of the verifier that takes most items there."""
+    judges = [row for row in said if row.verifier != BASELINE or verifier == BASELINE]
+    overall = {row.verifier: row.deff for row in judges if row.group is None}
+    # The baseline's rows are those of every item with gold, whoever has judged it.
+    for base in (row for row in said if row.verifier == BASELINE and row.group is not None):
+        rows = [_row(row, overall[row.verifier], within) for row in judges if row.group == base.group]
+        yield max(rows, key=lambda row: (row.more, row.needed), default=_unjudged(base, within))
+
+
+def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
+    """What a group lacks for one verifier.
+
+    Args:
+        deff: The verifier's design effect over all items, for a group without gold.
+    """
+    lo, hi = said.ci or (0.0, 1.0)
+    return _lacking(said, said.verifier, said.accuracy, (lo + hi) / 2, said.deff if said.n else deff, within)
+
+
+def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
+    """What a group lacks where no verifier has run: an accuracy of 0.5, clustered as gold itself is."""
+    return _lacking(base, None, None, 0.5, base.deff, within)
+
+
+def _lacking(
+    said: AccuracyRow, verifier: str | None, accuracy: float | None, expected: float, deff: float, within: float
+) -> PlanRow:
+    from workbench.analysis.planning import half_width, needed
+
+    width = half_width(expected if accuracy is None else accuracy, said.n, deff)
+    enough = needed(expected, deff, within)
+    if width <= within:
+        enough = min(enough, said.n)
+    return PlanRow(
+        group=said.group or "",
+        verifier=verifier,
+        n=said.n,
+        accuracy=accuracy,
+        half_width=width,
+        deff=deff,
+        needed=enough,
+        more=max(enough - said.n, 0),
+        available=0,
+        shortfall=0,
+        labels=0,
+    )
+
+
+def _available(project: Project, selection: Selection, by: By, gold: GoldChoice) -> Counter[str]:
+    """Group -> items that could still be given to people: neither checks, nor excluded, and without gold."""
+    reader = project.database.reader()
+    assignable = {item.completion for item in batches.chosen(reader, selection)}
+    columns = figures.gold_columns(reader, selection, by, gold)
+    states = figures.gold_columns(reader, selection, "state", gold)
+    excluded = states.names.index("excluded") if "excluded" in states.names else -1
+    return Counter(
+        columns.names[group]
+        for item, value, group, state in zip(columns.item, columns.gold, columns.group, states.group, strict=True)
+        if value < 0 and state != excluded and item in assignable
+    )

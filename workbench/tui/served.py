@@ -1,0 +1,68 @@
+"""The app's driver in a browser: when the line is cut, what was typed is still done, and nothing is given back."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+
+from textual.drivers.web_driver import WebDriver
+from textual.message_pump import MessagePump
+from textual.worker import WorkerFailed
+
+PATIENCE_S = 5.0
+"""How long the app may go on after its line was cut."""
+
+
+class ServedDriver(WebDriver):
+    """Textual's driver for a browser, which ends the process with its input.
+
+    The end of input means that the tab was closed, the network is gone or the server has died. Keys that came before
+    have their effect. Then the process ends at once, so that items it had claimed stay the person's: whoever opens the
+    app again is at the same item.
+    """
+
+    def run_input_thread(self) -> None:
+        """Read input; its end without an exit of the app is a cut line."""
+        super().run_input_thread()
+        if not self.exit_event.is_set():
+            self._hang_up()
+
+    def write(self, data: str) -> None:
+        """Draw; what nobody receives any more is dropped."""
+        with contextlib.suppress(BrokenPipeError):
+            super().write(data)
+
+    def write_meta(self, data: dict[str, object]) -> None:
+        """Tell the server something; what nobody receives any more is dropped."""
+        with contextlib.suppress(BrokenPipeError):
+            super().write_meta(data)
+
+    def _hang_up(self) -> None:
+        last = threading.Timer(PATIENCE_S, os._exit, (1,))
+        last.daemon = True
+        last.start()
+        asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
+
+    async def _finish(self) -> None:
+        """End when the keys that came have been acted on, and what they store is stored."""
+        while True:
+            await self._catch_up()
+            if all(worker.is_finished for worker in self._app.workers):
+                os._exit(0)
+            with contextlib.suppress(WorkerFailed):
+                await self._app.workers.wait_for_complete()
+
+    async def _catch_up(self) -> None:
+        """Wait until everyone whom a key may pass through has seen all keys that came: app, focus, up to the screen."""
+        await _idle(self._app)
+        screen = self._app.screen
+        for pump in [*(screen.focused.ancestors_with_self if screen.focused else ()), screen, self._app]:
+            await _idle(pump)
+
+
+async def _idle(pump: MessagePump) -> None:
+    reached = asyncio.Event()
+    if pump.is_running and pump.call_later(reached.set):
+        await reached.wait()

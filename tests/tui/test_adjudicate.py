@@ -166,6 +166,17 @@ def signs(app: WorkbenchApp) -> list[str]:
     return [SYMBOLS[one.value] for one in current.conflict.opinions]
 
 
+async def test_a_key_pressed_before_the_conflict_could_be_seen_is_not_for_it(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        screen(app)._seen_at = app.at_work.now() + 60
+        await press(pilot, "1", "0", "a", "x", "s")
+        assert app.screen is screen(app)
+        assert decisions(project) == []
+        screen(app)._seen_at = app.at_work.now()
+        await press(pilot, "0")
+    assert len(decisions(project)) == 1
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_long_note_is_read_in_full(project: Project, size: tuple[int, int]) -> None:
     ben = AnnotationSession(project, "ben")
@@ -236,7 +247,7 @@ async def test_a_case_joins_the_guidelines(project: Project) -> None:
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "e", *"Ten is 10.", "enter")
         added = guidelines.current(project)
-        assert "Ten is 10. (item c0)" in added.text
+        assert "- Ten is 10.\n" in added.text
         assert guidelines.versions(project)[-1].author == "chen"
         assert [text for text in notices(app) if added.version in text]
         await press(pilot, "g", "end")
@@ -249,7 +260,7 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
         await press(pilot, "1", "e")
         assert isinstance(app.screen, NoteInput)
         await press(pilot, *"So", "enter")
-        assert "So (item c0)" in guidelines.current(project).text
+        assert "- So\n" in guidelines.current(project).text
         assert subject(app) == 2
 
 
@@ -328,16 +339,28 @@ async def test_a_skipped_conflict_comes_at_the_end(project: Project) -> None:
         assert subject(app) == first
 
 
-async def test_types_are_settled_in_two_keys(project: Project) -> None:
+async def test_a_side_is_taken_in_one_key_in_a_conflict_on_the_type_too(project: Project) -> None:
     ben = AnnotationSession(project, "ben")
     ben.submit(ben.open(1), Answer(subtype="B3"))
     ben.close()
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "1")
-        assert isinstance(app.screen, TypePicker)
+        first, _ = opinions(app).splitlines()
+        await press(pilot, "a")
+        (found,) = rows(project, "SELECT subtype FROM item_states WHERE completion_id = 1")[0]
+        assert found in first
+
+
+async def test_types_are_settled_in_three_keys(project: Project) -> None:
+    ben = AnnotationSession(project, "ben")
+    ben.submit(ben.open(1), Answer(subtype="B3"))
+    ben.close()
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "1")
+        assert not isinstance(app.screen, TypePicker)
         assert "A1" in opinions(app)
         assert "B3 - Interval" in opinions(app)
-        await press(pilot, "escape", "1", "0", "x", "m")
+        await press(pilot, "1", "0", "x", "m")
         assert [one[1] for one in decisions(project)] == ["correct"]
         await press(pilot, "t", "b", "3")
         assert rows(project, "SELECT state, subtype FROM item_states WHERE completion_id = 1") == [("final", "B3")]

@@ -12,9 +12,9 @@ from textual.widgets import DataTable
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.services.labelling.said import Record
-from workbench.services.labelling import agreement as service
-from workbench.services.labelling.agreement import agreement
-from workbench.services.labelling.agreement_items import pair_items
+from workbench.services.labelling.agreement import measuring as service
+from workbench.services.labelling.agreement.measuring import agreement
+from workbench.services.labelling.agreement.pair_items import pair_items
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens import agreement as module

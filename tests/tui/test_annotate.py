@@ -155,6 +155,14 @@ async def test_a_type_put_off_is_asked_for_again(typed: Project) -> None:
         assert it.completion != first
 
 
+async def test_the_key_for_types_is_none_to_close_the_picker_that_has_come_by_itself(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        await it.press("1", "t", "a", "8")
+        assert it.completion != first
+    assert labels(typed, "type") == [(first, "A8")]
+
+
 async def test_unknown_numbers_and_escape_choose_no_type(typed: Project) -> None:
     async with desk(typed) as it:
         await it.press("t", "7", "c", "3", "backspace", "escape")

@@ -141,11 +141,11 @@ async def test_reading_time_goes_on_while_a_note_is_typed(project: Project) -> N
 async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
-        it.screen._painted_at = it.app.at_work.now() + 60
+        it.screen._seen_at = it.app.at_work.now() + 60
         await it.press("1", "x", "u", "m", "p", "s", "f", "z", "left_square_bracket")
         assert len(labels(project)) == 1
         assert it.app.screen is it.screen
-        it.screen._painted_at = it.app.at_work.now()
+        it.screen._seen_at = it.app.at_work.now()
         await it.press("0")
     assert [verdict for _, verdict in labels(project)] == ["correct", "incorrect"]
 

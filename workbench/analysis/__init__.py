@@ -1,1 +1,1 @@
-"""Pure functions on arrays: accuracy, intervals, comparisons."""
+"""Pure functions on arrays: accuracy, agreement, intervals, comparisons."""

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.cli.common import json_option, print_json, project_at, say
+from workbench.cli.common import REFUSED_SOME, SHOWN, json_option, print_json, project_at, say
 
 if TYPE_CHECKING:
     from workbench.model.agreement import Level
     from workbench.model.item import Refusal
-    from workbench.services.labelling.agreement import Agreement
-
-REFUSED_SOME = 3
-"""Exit code: done, but some lines were refused."""
-
-SHOWN = 20
-"""Refused lines that are spelled out."""
+    from workbench.services.labelling.agreement.measuring import Agreement
 
 
 @click.command()
@@ -77,7 +71,7 @@ def command(
     Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
     checks do not. Of a file, any ratings: values are text or numbers. Exit code 3: some lines were refused.
     """
-    from workbench.services.labelling.agreement_text import agreement_text
+    from workbench.services.labelling.agreement.text import agreement_text
 
     if (database is None) == (file is None):
         raise click.UsageError("Name a database, or a file with --from.")
@@ -86,7 +80,7 @@ def command(
         found, refused = _of_file(file, level, order, task, by, coarse)
         report = found.with_intervals(bootstrap, seed)
     else:
-        from workbench.services.labelling.agreement import agreement
+        from workbench.services.labelling.agreement.measuring import agreement
 
         if level != "nominal" or order is not None:
             raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
@@ -102,7 +96,7 @@ def command(
 def _of_file(
     file: Path, level: Level, order: str | None, task: str | None, by: str | None, coarse: bool
 ) -> tuple[Agreement, list[Refusal]]:
-    from workbench.services.labelling.agreement import agreement_of_file
+    from workbench.services.labelling.agreement.measuring import agreement_of_file
 
     if task or by or coarse:
         raise click.UsageError("--task, --by and --coarse are for a database; a file has ratings of one kind.")

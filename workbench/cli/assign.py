@@ -9,6 +9,7 @@ import click
 from workbench.cli.common import (
     database_argument,
     json_option,
+    limit_option,
     print_json,
     project_at,
     say,
@@ -40,7 +41,7 @@ from workbench.model.ordering import Order, OrderName
 )
 @click.option("--verifier", "verifiers", multiple=True, metavar="NAME", help="Whose verdicts decide the order.")
 @click.option("--per-subtype", type=whole_number, metavar="K", help="At most so many items of an answer subtype.")
-@click.option("--limit", type=whole_number, help="At most so many items.")
+@limit_option
 @json_option
 def command(
     database: str,

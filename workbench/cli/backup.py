@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, show
+from workbench.cli.common import database_argument, force_option, json_option, print_json, project_at, show
 
 
 @click.command()
 @database_argument
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@force_option
 @json_option
 def command(database: str, file: Path, force: bool, as_json: bool) -> None:
     """Write a checked copy of the database, also while people work on it.

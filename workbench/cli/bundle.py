@@ -8,6 +8,7 @@ import click
 
 from workbench.cli.common import (
     database_argument,
+    force_option,
     json_option,
     print_json,
     project_at,
@@ -27,7 +28,7 @@ from workbench.cli.common import (
 @click.option(
     "--days", type=click.IntRange(1, 365), default=14, show_default=True, help="How long the items wait for the person."
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@force_option
 @json_option
 def command(
     database: str,
@@ -52,9 +53,7 @@ def command(
             project, file, annotator=annotator, selection=selection_of(where), limit=limit, days=days, force=force
         )
     if as_json:
-        print_json(
-            {**{name: getattr(done, name) for name in done.__struct_fields__}, "file": click.format_filename(file)}
-        )
+        print_json(done)
         return
     show(
         f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, written to {done.file}"

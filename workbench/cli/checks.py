@@ -9,23 +9,22 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from workbench.cli.common import (
+    REFUSED_SOME,
     database_argument,
     json_option,
+    limit_option,
     print_json,
     project_at,
     say,
+    say_some,
     selection_of,
     show,
     where_option,
-    whole_number,
 )
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
     from workbench.model.check import CheckInfo, ChecksChanged, CheckScore
-
-SHOWN = 20
-"""Refused lines that are spelled out."""
 
 
 @click.command()
@@ -41,7 +40,7 @@ SHOWN = 20
     help="Where the known answer of added items comes from.",
 )
 @where_option
-@click.option("--limit", type=whole_number, help="At most so many items.")
+@limit_option
 @json_option
 def command(
     database: str,
@@ -52,7 +51,7 @@ def command(
     limit: int | None,
     as_json: bool,
 ) -> None:
-    """Items whose answer is known, mixed in silently among everybody's items.
+    """Mix items whose answer is known in among everybody's items, silently.
 
     workbench checks DB add --where source=algebra --limit 40
 
@@ -111,12 +110,12 @@ def _changed(report: ChecksChanged, as_json: bool, file: Path | None = None) -> 
         print_json(report)
     else:
         show(f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused")
-    for refusal in report.refusals[:SHOWN]:
-        if file is None:
-            say(f"{refusal['items']} refused: {refusal['message']}")
-        else:
-            say(f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}")
-    if len(report.refusals) > SHOWN:
-        say(f"… and {len(report.refusals) - SHOWN} more; --json has them all.")
+    say_some([_reason(refusal, file) for refusal in report.refusals])
     if report.refused:
-        sys.exit(3)
+        sys.exit(REFUSED_SOME)
+
+
+def _reason(refusal: dict[str, object], file: Path | None) -> str:
+    if file is None:
+        return f"{refusal['items']} refused: {refusal['message']}"
+    return f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}"

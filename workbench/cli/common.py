@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -30,6 +30,8 @@ where_option = click.option(
     "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
 )
 
+limit_option = click.option("--limit", type=whole_number, help="At most so many items.")
+force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
 by_option = click.option("--by", default="coordinator", show_default=True, metavar="NAME", help="Who decides it.")
 option_option = click.option(
     "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the verifier."
@@ -56,6 +58,12 @@ gold_option = click.option(
 
 project_at = opened_project
 """The project for one command."""
+
+REFUSED_SOME = 3
+"""Exit code: done, but some rows, lines or items were refused."""
+
+SHOWN = 20
+"""Entries of a list that are spelled out on stderr."""
 
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
@@ -146,6 +154,14 @@ def _write(document: bytes) -> None:
 def say(text: str) -> None:
     """A line of narration on stderr; control characters in it are shown, not obeyed."""
     click.echo(inert(text), err=True)
+
+
+def say_some(lines: Sequence[str]) -> None:
+    """The first `SHOWN` lines of narration, and how many more there are."""
+    for line in lines[:SHOWN]:
+        say(line)
+    if len(lines) > SHOWN:
+        say(f"… and {len(lines) - SHOWN:,} more; --json has them all.")
 
 
 def show(text: str = "") -> None:

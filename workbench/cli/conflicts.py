@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from workbench.cli.common import (
+    REFUSED_SOME,
     database_argument,
     json_option,
     print_json,
@@ -15,7 +16,6 @@ from workbench.cli.common import (
     say,
     selection_of,
     show,
-    where_option,
 )
 from workbench.errors import UsageError
 
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 @click.argument("verb", type=click.Choice(["list", "settle", "undo"]), default="list")
 @click.option("--as", "person", required=True, metavar="NAME", help="Whose conflicts: those this person may settle.")
 @click.option("--class", "name", metavar="CLASS", help="Conflicts of this kind, such as correct/incorrect or A1/A7.")
-@where_option
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="FIELD=VALUE",
+    help="Only these of the kind (repeated = and). Fields: completion_id, question_id, dataset.",
+)
 @click.option("--verdict", type=click.Choice(["correct", "incorrect", "unsuitable"]), help="Settle so.")
 @click.option("--reason", metavar="REASON", help="Why unsuitable: proof, open_ended, bad_reference, …")
 @click.option("--subtype", metavar="CODE", help="Settle the answer type so, such as A7.")
@@ -50,7 +55,7 @@ def command(
     """List conflicts by kind, and settle many alike.
 
     list shows how many there are of each kind, and with --class the items with both sides, without names. settle
-    decides all of one kind, or those that --where picks (completion_id, question_id, dataset); what has changed
+    decides all of one kind, or those that --where picks; what has changed
     meanwhile or is not this person's to settle is left out and listed (exit code 3). undo takes the last decision
     back, on however many it was taken.
 
@@ -115,7 +120,7 @@ def _settle(session: ConflictClasses, name: str | None, where: tuple[str, ...], 
     for left in done.left_out:
         say(f"{left.completion_id}: {left.why}")
     if done.left_out:
-        sys.exit(3)
+        sys.exit(REFUSED_SOME)
 
 
 def _undo(session: ConflictClasses, as_json: bool) -> None:

@@ -10,13 +10,13 @@ from workbench.cli.common import (
     by_option,
     database_argument,
     json_option,
+    limit_option,
     print_json,
     project_at,
     required_selection,
     selection_of,
     show,
     where_option,
-    whole_number,
 )
 from workbench.errors import UsageError
 from workbench.model.label import EXCLUSION_REASONS
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.command()
 @database_argument
 @where_option
-@click.option("--limit", type=whole_number, help="At most so many items.")
+@limit_option
 @click.option(
     "--reason",
     type=click.Choice(list(EXCLUSION_REASONS)),

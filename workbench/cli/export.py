@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, selection_of, where_option
+from workbench.cli.common import (
+    database_argument,
+    force_option,
+    json_option,
+    print_json,
+    project_at,
+    say,
+    selection_of,
+    where_option,
+)
 from workbench.model.verdict import GoldChoice
 from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, export
 
@@ -31,7 +40,7 @@ from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, e
     is_flag=True,
     help="For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@force_option
 @json_option
 def command(
     database: str,
@@ -51,8 +60,8 @@ def command(
     verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
     are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
     parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
-    them; import and labels import read them back. CSV cells are data: a
-    spreadsheet may take one that begins with =, +, - or @ for a formula.
+    them; import and labels import read them back. CSV cells are data: a spreadsheet may take one that begins with
+    =, +, - or @ for a formula.
     """
     with project_at(database) as project:
         report = export(

@@ -14,10 +14,9 @@ from workbench.errors import UsageError
 @database_argument
 @click.argument("verb", type=click.Choice(["show", "versions", "set", "note"]), default="show")
 @click.argument("what", required=False, metavar="[VERSION|FILE|TEXT]")
-@click.option("--item", metavar="COMPLETION_ID", help="The item that a note was decided on.")
 @by_option
 @json_option
-def command(database: str, verb: str, what: str | None, item: str | None, by: str, as_json: bool) -> None:
+def command(database: str, verb: str, what: str | None, by: str, as_json: bool) -> None:
     """Show what annotators are asked to do, or put a new version in force.
 
     Every label names the version its maker worked under; no version is ever changed.
@@ -26,7 +25,7 @@ def command(database: str, verb: str, what: str | None, item: str | None, by: st
 
     workbench guidelines DB set guidelines.md --by dora
 
-    workbench guidelines DB note "a sum left undone is incorrect" --item c17
+    workbench guidelines DB note "a sum left undone is incorrect"
     """
     from workbench.services.labelling import guidelines
 
@@ -44,7 +43,7 @@ def command(database: str, verb: str, what: str | None, item: str | None, by: st
         if verb == "set":
             found = guidelines.add_version(project, guidelines.read_text(Path(str(what))), by=by)
         elif verb == "note":
-            found = guidelines.add_case(project, str(what), by=by, item=item)
+            found = guidelines.add_case(project, str(what), by=by)
         else:
             found = guidelines.versions(project)[-1] if what is None else guidelines.of_version(project, what)
     if as_json:

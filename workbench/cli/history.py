@@ -42,6 +42,8 @@ def _cells(line: LabelLine) -> list[str]:
         line.answer_subtype or "",
         f"“{line.note}”" if line.note else "",
         "unsure" if line.unsure else "",
+        *(tag for tag in line.tags or ()),
+        f"partial {line.partial:g}" if isinstance(line.partial, float | int) else "",
         "flagged" if line.flagged is True else "",
         "unblinded" if line.unblinded is True else "",
         f"saw {line.view or 'it'}" if line.kind == "reveal" else "",

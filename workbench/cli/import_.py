@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, project_at, say, show
 from workbench.model.item import QuarantinedRow
 from workbench.services.importing import (
     DEFAULT_MAX_LINE,
@@ -22,9 +22,6 @@ from workbench.services.importing import (
     preview_import,
 )
 
-REFUSED_SOME = 3
-"""Exit code: done, but some rows stand in quarantine."""
-
 
 @click.command()
 @database_argument
@@ -36,7 +33,7 @@ REFUSED_SOME = 3
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 @click.option("--format", "format_", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
-@click.option("--dataset", help="Name of the data set [default: the first file's name].")
+@click.option("--dataset", help="Name of the data set [default: as the file says, else its name].")
 @click.option(
     "--map",
     "maps",

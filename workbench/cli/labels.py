@@ -7,10 +7,15 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
-
-SHOWN = 20
-"""Refused lines that are spelled out."""
+from workbench.cli.common import (
+    REFUSED_SOME,
+    database_argument,
+    json_option,
+    print_json,
+    project_at,
+    say_some,
+    show,
+)
 
 
 @click.command()
@@ -41,9 +46,8 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
         print_json(report)
     else:
         show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
-    for refusal in report.refusals[:SHOWN]:
-        say(f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}")
-    if report.refused > SHOWN:
-        say(f"… and {report.refused - SHOWN} more; --json has them all.")
+    say_some(
+        [f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}" for refusal in report.refusals]
+    )
     if report.refused:
-        sys.exit(3)
+        sys.exit(REFUSED_SOME)

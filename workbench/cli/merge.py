@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import (
+    REFUSED_SOME,
+    SHOWN,
+    database_argument,
+    json_option,
+    print_json,
+    project_at,
+    say,
+    say_some,
+    show,
+)
 
 if TYPE_CHECKING:
     from workbench.services.labelling.merging import Merged, Place
-
-SHOWN = 20
-"""Entries of a list that are spelled out."""
-
-REFUSED_SOME = 3
 
 
 @click.command()
@@ -54,9 +59,7 @@ def _print(report: Merged) -> None:
     _list("labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads])
     _list("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
     _list("settled before, now open again", [(row, "") for row in report.reopened])
-    for refused in report.refused[:SHOWN]:
-        say(f"{report.file}: {refused.what}: {refused.field}: {refused.message}")
-    _say_more(len(report.refused))
+    say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
 
 
 def _list(what: str, rows: list[tuple[Place, str]]) -> None:
@@ -65,9 +68,5 @@ def _list(what: str, rows: list[tuple[Place, str]]) -> None:
     for place, name in rows[:SHOWN]:
         item = place.completion_id or f"type of {place.question_id}"
         show(f"    {place.dataset} {item} {name}".rstrip())
-    _say_more(len(rows))
-
-
-def _say_more(rows: int) -> None:
-    if rows > SHOWN:
-        say(f"… and {rows - SHOWN} more; --json has them all.")
+    if len(rows) > SHOWN:
+        say(f"… and {len(rows) - SHOWN:,} more; --json has them all.")

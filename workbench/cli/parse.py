@@ -7,12 +7,9 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import print_line, say
+from workbench.cli.common import REFUSED_SOME, print_line, say
 from workbench.model.item import Refusal
 from workbench.services.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
-
-REFUSED_SOME = 3
-"""Exit code: done, but some lines were refused."""
 
 
 @click.command(epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")

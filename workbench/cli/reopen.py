@@ -8,19 +8,19 @@ from workbench.cli.common import (
     by_option,
     database_argument,
     json_option,
+    limit_option,
     print_json,
     project_at,
     required_selection,
     show,
     where_option,
-    whole_number,
 )
 
 
 @click.command()
 @database_argument
 @where_option
-@click.option("--limit", type=whole_number, help="At most so many items.")
+@limit_option
 @click.option("--reason", required=True, metavar="TEXT", help="Why people must look again; it stays in the history.")
 @by_option
 @click.option(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +29,22 @@ def tool_of(path: Path) -> FileFormat | None:
     if label_studio.is_task(element):
         return "label-studio"
     return "argilla" if argilla.is_record(element) else None
+
+
+def dataset_of(path: Path, kind: FileFormat) -> str | None:
+    """The data set that the first element of a tool's file names; None in any other file.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
+    element = first_element(path) if kind in TOOLS else None
+    if not isinstance(element, dict):
+        return None
+    try:
+        named: str | None = TOOLS[kind].dataset_of(json.dumps(element).encode())
+    except (RefusedError, RecursionError):
+        return None
+    return named
 
 
 def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:

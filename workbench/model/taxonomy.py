@@ -87,6 +87,12 @@ _BY_NAME.update({_fold(name): code for name, code in _ALIASES.items()})
 _CODE = re.compile(r"^\s*([A-Za-z])(\d{0,3})\s*(?:[-–:.]\s*(.*?))?\s*$", re.DOTALL)
 
 
+def is_subtype(code: str) -> bool:
+    """Whether a text is a subtype's code as it is stored, such as ``A1``; new codes may come."""
+    parsed = parse_type(code)
+    return parsed is not None and parsed.is_subtype and parsed.code == code
+
+
 def parse_type(text: str) -> TypeCode | None:
     """Read ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None when it is none of them.
 

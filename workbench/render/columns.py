@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from workbench.render.inert import inert
 
 
-def aligned(lines: Sequence[tuple[str, ...]], left: int = 1) -> str:
-    """Cells in columns, the first ``left`` of them to the left; control characters are shown, not obeyed."""
+def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
+    """Cells in columns, those in ``left`` to the left; control characters are shown, not obeyed."""
     safe = [[inert(cell) for cell in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*safe, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.ljust(width) if place < left else cell.rjust(width)
+            cell.ljust(width) if place in left else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in safe

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from workbench.errors import UsageError
+from workbench.formats import peers
 from workbench.formats.fields import parse_map
 from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.formats.reading import FilePlan, plan_file, read_items
@@ -106,7 +107,8 @@ def import_files(
     """Read files into the project; a file that is there already changes nothing.
 
     Args:
-        dataset: Name of the data set; the first file's name without its suffixes when None.
+        dataset: Name of the data set; None: what another tool's file calls it, else the first file's name without its
+            suffixes.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
@@ -159,7 +161,10 @@ def preview_import(
 
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
-    """The first file's name without its suffixes."""
+    """What the first file calls the data set if it is another tool's, else its name without its suffixes."""
+    named = peers.dataset_of(plans[0].path, plans[0].format)
+    if named is not None:
+        return named
     name = _text(Path(plans[0].path.name))
     return name.removesuffix(".gz").rpartition(".")[0] or name
 

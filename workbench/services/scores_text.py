@@ -62,7 +62,7 @@ def types_text(report: TypeReport) -> str:
     apart = sorted((cell for cell in report.confusion if cell.subtype != cell.suggested), key=lambda cell: -cell.n)
     if apart:
         shown = [(type_display(cell.subtype), type_display(cell.suggested), f"{cell.n:,}") for cell in apart]
-        table = aligned([("in force", "suggested", "questions"), *shown[:_WORST_CELLS]], left=2)
+        table = aligned([("in force", "suggested", "questions"), *shown[:_WORST_CELLS]], left=(0, 1))
         lines += ["", table]
     return "\n".join(lines) + "\n"
 

@@ -23,7 +23,7 @@ from workbench.store.selection import FROM_ITEMS, check_names, compile_selection
 Key = TypeVar("Key", bound=tuple[Task, int])
 
 
-def opaque(key: bytes, task: Task, row: int) -> str:
+def _opaque(key: bytes, task: Task, row: int) -> str:
     """What a bundle calls a completion or question: only the database that drew ``key`` can tell which it is."""
     return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
 
@@ -37,7 +37,7 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
         return {}
     key = secret(connection)
     wanted = {_name(item) for item in items.values()}
-    known = {name: row for task, row in _bundled(connection) if (name := opaque(key, task, row)) in wanted}
+    known = {name: row for task, row in _bundled(connection) if (name := _opaque(key, task, row)) in wanted}
     return {ours: known.get(_name(item)) for ours, item in items.items()}
 
 
@@ -120,7 +120,7 @@ class BundleRows:
             "INSERT INTO completions (question_id, key, hash) VALUES (?, ?, ?)",
             (
                 self._questions[text.question],
-                opaque(self._key, "correctness", text.completion),
+                _opaque(self._key, "correctness", text.completion),
                 _hash(text.completion_text),
             ),
             "INSERT INTO completion_text (id, text) VALUES (?, ?)",
@@ -133,7 +133,7 @@ class BundleRows:
             return None
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
-            (self._dataset(text), opaque(self._key, "type", text.question), _hash(text.question_text, text.reference)),
+            (self._dataset(text), _opaque(self._key, "type", text.question), _hash(text.question_text, text.reference)),
             "INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)",
             (text.question_text, text.reference),
         )

@@ -59,7 +59,7 @@ FIRST_IN_LANE = (
 NEXT_LANE = f"SELECT min(a.meant_for) FROM assignments AS a WHERE {_OPEN} AND a.meant_for > :lane"
 
 
-def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
+def _batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
     """Batches of which the person may do one item more."""
     return [batch for batch, room in _rooms(connection, annotator) if room is None or room > 0]
 
@@ -90,7 +90,7 @@ def next_fresh(connection: sqlite3.Connection, annotator: int) -> Found | None:
 
     Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
     """
-    batches = batches_open_to(connection, annotator)
+    batches = _batches_open_to(connection, annotator)
     return (
         _first(connection, annotator, ((batch, annotator) for batch in batches))
         or _first(connection, annotator, ((batch, None) for batch in batches))
@@ -147,7 +147,7 @@ def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> 
     ).fetchall()
     if not rows:
         return None
-    mine = {None, *batches_open_to(connection, annotator)}
+    mine = {None, *_batches_open_to(connection, annotator)}
     return next((slot for slot, batch in rows if batch in mine), None)
 
 

@@ -32,22 +32,6 @@ def find(connection: sqlite3.Connection, item: ForeignSubject) -> int | None:
     return None if row is None else int(row[0])
 
 
-def names(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[str, str, str | None]:
-    """Data set, question id and completion id (None on the type task) of a subject."""
-    if task == "type":
-        row = connection.execute(
-            "SELECT d.name, q.key, NULL FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
-            (subject,),
-        ).fetchone()
-    else:
-        row = connection.execute(
-            "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-            "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
-            (subject,),
-        ).fetchone()
-    return row[0], row[1], row[2]
-
-
 def checks(connection: sqlite3.Connection) -> set[tuple[str, int, int]]:
     """(task, subject, person) of every check that is a person's, and their only slot there."""
     rows = connection.execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from hashlib import blake2b
 
 import msgspec
@@ -33,11 +34,16 @@ class ItemText(Struct, frozen=True, kw_only=True):
     @property
     def content_hash(self) -> bytes:
         """blake2b-128 of the three texts, so that a label names what it was given for."""
-        digest = blake2b(digest_size=16)
-        for text in (self.question_text, self.reference, self.completion_text):
-            raw = text.encode("utf-8", "surrogatepass")
-            digest.update(len(raw).to_bytes(8, "big") + raw)
-        return digest.digest()
+        texts = (self.question_text, self.reference, self.completion_text)
+        return content_hash(text.encode("utf-8", "surrogatepass") for text in texts)
+
+
+def content_hash(texts: Iterable[bytes]) -> bytes:
+    """blake2b-128 of some texts, each with its length before it."""
+    digest = blake2b(digest_size=16)
+    for text in texts:
+        digest.update(len(text).to_bytes(8, "big") + text)
+    return digest.digest()
 
 
 def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:

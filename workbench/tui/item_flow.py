@@ -34,6 +34,8 @@ New items appear here by themselves. A coordinator opens them with
 
   workbench assign {database} --annotators {name},OTHER --per-item 2
 
+If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
+
 [ goes back to your own labels, z takes the last one back.
 """
 _PAUSED = """\
@@ -78,7 +80,6 @@ class ItemFlow(JudgingScreen):
         self._guideline: Guideline | None = None
         self._progress: Progress | None = None
         self._left_at: float | None = None
-        self._painted_at: float | None = None
         self._wait_ms: int | None = None
         self._types: dict[int, str | None] = {}
 
@@ -93,10 +94,7 @@ class ItemFlow(JudgingScreen):
     @property
     def _ready(self) -> bool:
         """Whether nothing is being stored, and the item on the screen was there when the last key was pressed."""
-        if self._busy or self._current is None:
-            return not self._busy
-        acted_at = self.workbench.at_work.acted_at
-        return self._painted_at is not None and (acted_at is None or acted_at >= self._painted_at)
+        return not self._busy and (self._current is None or self.in_sight)
 
     @property
     def _free(self) -> bool:
@@ -200,7 +198,7 @@ class ItemFlow(JudgingScreen):
         self._stopwatch.start()
         self.draw_line()
         left_at, self._left_at = self._left_at, None
-        self._painted_at = self._wait_ms = None
+        self._seen_at = self._wait_ms = None
         self.card.call_after_refresh(self._painted, texts.item.completion, left_at)
         self.suggest_break()
         # Rendering the item after it would slow the painting of this one.
@@ -216,11 +214,11 @@ class ItemFlow(JudgingScreen):
 
     def _painted(self, completion: int, left_at: float | None) -> None:
         """The item can be seen: a key pressed before was for another one."""
-        if self._current is None or self._current.item.completion != completion or self._painted_at is not None:
+        if self._current is None or self._current.item.completion != completion or self._seen_at is not None:
             return
-        self._painted_at = self.workbench.at_work.now()
+        self._seen_at = self.workbench.at_work.now()
         if left_at is not None:
-            self._wait_ms = round(1000 * (self._painted_at - left_at))
+            self._wait_ms = round(1000 * (self._seen_at - left_at))
 
     def _show_next(self, texts: CardTexts) -> None:
         """Show an item to label; one that is labelled lacks its type."""

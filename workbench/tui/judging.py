@@ -56,12 +56,19 @@ class JudgingScreen(PersonScreen):
         self._said = ""
         self._note = ""
         self._patience: Timer | None = None
+        self._seen_at: float | None = None
         self._stopwatch: Stopwatch
 
     @property
     def card(self) -> FinalAnswerCard:
         """The card that is shown."""
         return self.query_one(FinalAnswerCard)
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether what is on the screen could be seen when the last key was pressed: one before was not for it."""
+        acted_at = self.workbench.at_work.acted_at
+        return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
 
     @abstractmethod
     def draw_line(self) -> None:

@@ -1,1 +1,1 @@
-"""HTTP servers on this machine: so far the one that replays recorded replies."""
+"""HTTP servers: recorded replies as a model server, and the app in a browser."""

@@ -68,9 +68,23 @@ def test_settling_and_undo(database: Path) -> None:
         (("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct"), "names a subtype"),
         (("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "unsuitable"), "needs a reason"),
         (
+            ("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "correct", "--reason", "proof"),
+            "Only an unsuitable item has a reason",
+        ),
+        (
+            ("settle", "--as", "chen", "--class", "correct/incorrect", "--verdict", "correct", "--subtype", "A1"),
+            "and no type",
+        ),
+        (
+            ("settle", "--as", "chen", "--class", "A1/A7", "--verdict", "correct", "--subtype", "A1"),
+            "and no verdict",
+        ),
+        (
             ("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "A1", "--where", "completion_id=x"),
             "is meant by",
         ),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is no subtype."),
+        (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is no subtype."),
         (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "can't be chosen by gold"),
         (("--as", "chen", "--where", "completion_id=c1"), "--where picks items of a kind"),
         (("--as", "chen", "--verdict", "correct"), "A decision is given to settle"),

@@ -65,8 +65,8 @@ def test_guidelines(database: Path, tmp_path: Path) -> None:
     (tmp_path / "g.md").write_text("# Judge\n\n[red]the answer[/]\n", "utf-8")
     found = document("guidelines", database, "set", tmp_path / "g.md", "--by", "dora")
     assert set(found) == {"version", "text", "author", "created_at"}
-    noted = document("guidelines", database, "note", "a sum is incorrect", "--item", "c0")
-    assert noted["text"].endswith("- a sum is incorrect (item c0)\n")
+    noted = document("guidelines", database, "note", "a sum is incorrect")
+    assert noted["text"].endswith("- a sum is incorrect\n")
     versions = [version["version"] for version in document("guidelines", database, "versions")]
     assert versions == ["1", found["version"], noted["version"]]
     assert document("guidelines", database, "show", found["version"]) == found
@@ -88,6 +88,14 @@ def test_history(database: Path, tmp_path: Path) -> None:
     (tmp_path / "h.jsonl").write_text(lines, "utf-8")
     assert document("labels", database, "import", tmp_path / "h.jsonl")["imported"] == 0
     assert "new reference" in workbench("history", database).stdout
+
+
+def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None:
+    said = {"completion_id": "c0", "annotator": "d", "verdict": "incorrect", "tags": ["guessed"], "partial": 0.25}
+    (tmp_path / "said.jsonl").write_text(json.dumps(said), "utf-8")
+    workbench("labels", database, "import", tmp_path / "said.jsonl")
+    line = workbench("history", database, "--annotator", "d").stdout
+    assert "incorrect  guessed  partial 0.25" in line
 
 
 @pytest.mark.parametrize(

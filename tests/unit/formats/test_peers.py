@@ -36,7 +36,7 @@ def home(labelled: Path, tmp_path: Path) -> Project:
     return open_project(shutil.copyfile(labelled, tmp_path / "home.db"))
 
 
-def read_back(folder: Path, file: Path, dataset: str = "sample") -> Project:
+def read_back(folder: Path, file: Path, dataset: str | None = None) -> Project:
     project = open_project(folder / f"{file.stem}.db", create=True)
     report = import_files(project, plan_import([file]), dataset=dataset)
     assert report.quarantined == 0

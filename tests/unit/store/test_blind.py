@@ -76,7 +76,7 @@ def label_as_peers(project: Project) -> None:
                 msgspec.convert(
                     {
                         "verdict": verdict,
-                        "reason": "other",
+                        "reason": "other" if verdict == "unsuitable" else None,
                         "subtype": f"{MARK}-B",
                         "note": f"{MARK}-note",
                         "view": MARK,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import get_args
 
 import numpy as np
 
@@ -11,8 +10,6 @@ from workbench.analysis.agreement.arithmetic import divided
 from workbench.analysis.agreement.ratings import Units
 from workbench.analysis.arrays import FloatArray
 from workbench.model.agreement import Level
-
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 MOST_RATIOS = 1_000
 """Distinct values the ratio level takes: its distances have no closed form and fill a square table."""

@@ -11,9 +11,6 @@ from scipy import sparse
 from workbench.analysis.agreement.ratings import Units, alike
 from workbench.analysis.arrays import FloatArray, IntArray
 
-SAMPLES = 1_000
-SEED = 0
-
 UNDEFINED_SHARE = 0.05
 """Where a figure is undefined in more than this share of the samples (one category only), it has no interval."""
 
@@ -41,8 +38,8 @@ def intervals(
     cluster: IntArray,
     figures: Mapping[str, Callable[[FloatArray], FloatArray]],
     *,
-    samples: int = SAMPLES,
-    seed: int = SEED,
+    samples: int,
+    seed: int,
 ) -> dict[str, Interval]:
     """95 % percentile intervals of figures, all from the same samples.
 

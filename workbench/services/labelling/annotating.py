@@ -6,6 +6,7 @@ import threading
 import time
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.annotation import guidelines
 from workbench.errors import AnnotationError
@@ -14,8 +15,6 @@ from workbench.model.policy import AnnotationPolicy
 from workbench.services.labelling import checks, ledger, serving
 from workbench.services.labelling.answers import Answer as Answer
 from workbench.services.labelling.answers import check_answer, says_the_same
-from workbench.services.labelling.answers import check_reason as check_reason
-from workbench.services.labelling.answers import check_tags as check_tags
 from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.serving import Progress as Progress
 from workbench.services.project import Project
@@ -72,6 +71,23 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     partial: float | None = None
     guideline: str = guidelines.VERSION
+
+    @classmethod
+    def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
+        """What an item says, without anybody's own answers."""
+        return cls(
+            completion=text.completion,
+            question=text.question,
+            dataset=text.dataset,
+            completion_id=text.completion_key,
+            question_id=text.question_key,
+            question_text=text.question_text,
+            reference=text.reference,
+            completion_text=text.completion_text,
+            content_hash=text.content_hash,
+            asks_type=asks_type,
+            types_labelled=text.types_labelled,
+        )
 
     @property
     def wants_type(self) -> bool:
@@ -137,18 +153,9 @@ class AnnotationSession:
         text = reading.item_text(self._blind, completion)
         verdict = reading.own_label(self._blind, "correctness", completion)
         subtype = reading.own_label(self._blind, "type", text.question)
-        return AnnotationItem(
-            completion=completion,
-            question=text.question,
-            dataset=text.dataset,
-            completion_id=text.completion_key,
-            question_id=text.question_key,
-            question_text=text.question_text,
-            reference=text.reference,
-            completion_text=text.completion_text,
-            content_hash=text.content_hash,
-            asks_type=reading.has_type_slot(self._blind, text.question) or subtype is not None,
-            types_labelled=text.types_labelled,
+        asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
+        return replace(
+            AnnotationItem.of(text, asks_type=asks_type),
             verdict=verdict.verdict if verdict else None,
             reason=verdict.reason if verdict else None,
             subtype=subtype.subtype if subtype else None,
@@ -257,8 +264,9 @@ class AnnotationSession:
     def undo(self) -> AnnotationItem | None:
         """Take back the person's newest label (also after a restart) and open its item again; None without one.
 
-        The earlier answer of an edited label comes back; a first label is retracted. Labels of both tasks that
-        were submitted together are taken back together. Labels of a round that has ended stay.
+        The earlier answer of an edited label comes back; a first label is retracted, and its note is a draft again.
+        Labels of both tasks that were submitted together are taken back together. Labels of a round that has ended
+        stay.
 
         Raises:
             AnnotationError: The person is paused.
@@ -284,6 +292,8 @@ class AnnotationSession:
         if standing is None:
             purpose = _PURPOSE[event.kind]
             assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
+            if event.task == "correctness" and event.note:
+                drafts.keep(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
         """Give the item back to the pool; it comes again only when nothing else is left."""

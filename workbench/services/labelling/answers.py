@@ -36,9 +36,20 @@ def check_answer(answer: Answer) -> None:
     Raises:
         UsageError: It lacks what it needs, or names what there is not.
     """
-    if answer.verdict == "unsuitable":
-        check_reason(answer.reason, answer.note)
+    check_verdict(answer.verdict, answer.reason, answer.note)
     check_tags(answer.tags, answer.partial)
+
+
+def check_verdict(verdict: LabelVerdict | None, reason: str | None, note: str) -> None:
+    """Check that "unsuitable" has a reason, and nothing else has one.
+
+    Raises:
+        UsageError: It is not so.
+    """
+    if verdict == "unsuitable":
+        check_reason(reason, note)
+    elif reason is not None:
+        raise UsageError("Only an unsuitable item has a reason.")
 
 
 def check_reason(reason: str | None, note: str) -> None:

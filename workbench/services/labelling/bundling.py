@@ -34,6 +34,8 @@ from workbench.store.secrets import secret
 _OWN = ("label", "adjudication", "retraction", "flag", "reveal")
 """Kinds of the person's own events that go along; checks and repeats would show which items they are."""
 
+_DAY_S = 86_400
+
 Slots = Mapping[tuple[Task, int], store.Slot]
 
 
@@ -83,6 +85,7 @@ def bundle(
     person = people.find(project.database, annotator)
     policy = replace(settings_of(project).annotation, repeat_share=0.0)
     at = time.time()
+    until = at + days * _DAY_S
     with _new_project(path) as target, project.database.write("full") as home:
         if people.is_paused(home, person.id):
             raise AnnotationError(f"{person.name} is paused.", "Resume them first: workbench annotators DB resume NAME")
@@ -91,7 +94,7 @@ def bundle(
             raise AnnotationError(
                 f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
             )
-        slots = store.send_away(home, person.id, at, at + days * 86400)
+        slots = store.send_away(home, person.id, at, until)
         _fill(target, home, person, taken, slots, guidelines.versions(project)[-1])
         ledger.recompute(target)
         target.close()
@@ -103,7 +106,7 @@ def bundle(
         file=os.fsencode(path).decode("utf-8", "replace"),
         types=types,
         annotator=person.name,
-        until=stamp(at + days * 86400),
+        until=stamp(until),
     )
 
 

@@ -15,12 +15,11 @@ from workbench.model.check import CheckInfo, CheckLine, ChecksChanged, CheckScor
 from workbench.model.item import Refusal
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection
+from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
 from workbench.store import assignments, check_items, label_lines, people
 from workbench.store.check_items import Candidate, Source
 from workbench.store.selection import chosen_ids
-
-_ITEMS_A_TRANSACTION = 500
 
 NO_ANSWER = "its answer is not known there"
 AT_WORK = "people have labels or slots on it"
@@ -39,10 +38,9 @@ def add_checks(project: Project, selection: Selection, source: Source = "importe
     """
     report, reasons = ChecksChanged(), Counter[str]()
     chosen = chosen_ids(project.database.reader(), selection)
-    for start in range(0, len(chosen), _ITEMS_A_TRANSACTION):
+    for some in some_at_a_time(chosen):
         with project.database.write("full") as connection:
-            group = chosen[start : start + _ITEMS_A_TRANSACTION]
-            for candidate in check_items.candidates(connection, group, source):
+            for candidate in check_items.candidates(connection, some, source):
                 if reason := _why_not(candidate, source):
                     reasons[reason] += 1
                 else:
@@ -78,9 +76,9 @@ def import_checks(project: Project, path: Path) -> ChecksChanged:
     """
     report = ChecksChanged()
     lines = list(read_records(path, msgspec.json.Decoder(CheckLine)))
-    for start in range(0, len(lines), _ITEMS_A_TRANSACTION):
+    for some in some_at_a_time(lines):
         with project.database.write("full") as connection:
-            for number, _, line in lines[start : start + _ITEMS_A_TRANSACTION]:
+            for number, _, line in some:
                 if isinstance(line, Refusal):
                     _refuse(report, number, line.field, line.message)
                 else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from itertools import groupby
-from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,10 +17,9 @@ from workbench.services.labelling import ledger, rulings
 from workbench.services.labelling.cards import card_of
 from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.rulings import Case, Ruling
+from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
 from workbench.store import conflicts, events, people
-
-T = TypeVar("T")
 
 AT_ONCE = 100
 """Decisions in one transaction, some 50 ms: whoever labels meanwhile does not wait longer."""
@@ -117,9 +116,9 @@ class ConflictClasses:
 
     def classes(self) -> list[ConflictClass]:
         """The kinds of conflicts this person may settle, most frequent first. It shows counts, so no look is noted."""
-        found: dict[tuple[Task, tuple[str, ...]], int] = {}
+        found = Counter[tuple[Task, tuple[str, ...]]]()
         for (task, _), labels in conflicts.said(self._database.reader(), self.person.id).items():
-            found[task, _values(labels)] = found.get((task, _values(labels)), 0) + 1
+            found[task, _values(labels)] += 1
         kinds = [_kind(task, values, count) for (task, values), count in found.items()]
         return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
 
@@ -135,10 +134,11 @@ class ConflictClasses:
         values: tuple[str, ...] = ()
         names = set()
         for (task, subject), labels in conflicts.said(reader, self.person.id).items():
-            names.add("/".join(_values(labels)))
-            if "/".join(_values(labels)) == name:
-                values = _values(labels)
-                seen = tuple(sorted(label.uuid for label in labels))
+            said = _values(labels)
+            names.add("/".join(said))
+            if "/".join(said) == name:
+                values = said
+                seen = rulings.uuids(labels)
                 cases[subject] = Case(task=task, subject=subject, seen=seen, guideline=guideline)
         if not cases:
             known = ", ".join(sorted(names)) or "none"
@@ -147,7 +147,7 @@ class ConflictClasses:
         return OpenClass(kind=_kind(next(iter(cases.values())).task, values, len(cases)), cases=cases)
 
     def _record_looks(self, cases: list[Case]) -> None:
-        for some in _in_batches(cases):
+        for some in some_at_a_time(cases, AT_ONCE):
             with self._database.write("normal") as connection:
                 for case in some:
                     ledger.reveal(connection, self.person.id, case.task, case.subject, rulings.LABELS)
@@ -182,7 +182,7 @@ class ConflictClasses:
         rulings.check(opened.kind.task, ruling)
         ruling, at = replace(ruling, view=conflicts.BULK), people.now()
         settled, left_out = 0, []
-        for some in _in_batches([opened.cases[subject] for subject in subjects]):
+        for some in some_at_a_time([opened.cases[subject] for subject in subjects], AT_ONCE):
             reader = self._database.reader()
             items = [rulings.item_of(reader, case.task, case.subject) for case in some]
             with self._database.write("full") as connection:
@@ -208,7 +208,7 @@ class ConflictClasses:
         newest = events.undoable(reader, self.person.id, "adjudication")[:1]
         together = [uuid for event in newest for uuid in conflicts.decided_together(reader, event)]
         at = people.now()
-        for some in _in_batches(together):
+        for some in some_at_a_time(together, AT_ONCE):
             with self._database.write("full") as connection:
                 for uuid in some:
                     event = events.by_uuid(connection, uuid)
@@ -259,7 +259,3 @@ def _sides(labels: Sequence[LabelEvent]) -> tuple[Side, ...]:
         for value, group in groupby(sorted(labels, key=side), side)
         if (those := list(group))
     )
-
-
-def _in_batches(values: list[T]) -> Iterator[list[T]]:
-    return (values[first : first + AT_ONCE] for first in range(0, len(values), AT_ONCE))

@@ -16,7 +16,8 @@ from workbench.errors import UsageError
 from workbench.model.label import EventKind, LabelEvent, Task
 from workbench.model.selection import Selection
 from workbench.services.labelling import guidelines, ledger
-from workbench.services.labelling.annotating import check_reason
+from workbench.services.labelling.answers import check_reason
+from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
 from workbench.store import events, people, states
 from workbench.store.selection import chosen_ids
@@ -24,8 +25,6 @@ from workbench.store.selection import chosen_ids
 Tasks = Literal["correctness", "type", "both"]
 Items = Selection | Sequence[int]
 """The items a decision is about: a selection, or row ids of completions."""
-
-_ITEMS_A_TRANSACTION = 500
 
 
 class Reopened(Struct, frozen=True, kw_only=True):
@@ -138,10 +137,10 @@ def _each(
     """Decide on every subject, some hundred items a transaction; returns how many were touched and how many not."""
     completions = chosen_ids(project.database.reader(), items) if isinstance(items, Selection) else list(items)
     touched, decided = set[tuple[Task, int]](), 0
-    for start in range(0, len(completions), _ITEMS_A_TRANSACTION):
+    for some in some_at_a_time(completions):
         with project.database.write("full") as connection:
             person = people.add(connection, by, people.COORDINATOR)
-            for of, subject in _subjects(connection, completions[start : start + _ITEMS_A_TRANSACTION], tasks):
+            for of, subject in _subjects(connection, some, tasks):
                 if (of, subject) not in touched:
                     touched.add((of, subject))
                     decided += decide(connection, person, of, subject)

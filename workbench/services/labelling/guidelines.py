@@ -16,6 +16,9 @@ from workbench.services.project import Project
 from workbench.store import guidelines as store
 from workbench.store import people
 
+_LIMIT = f"Guidelines have at most {rules.MAX_CHARACTERS:,} characters."
+_MOST_BYTES = 4 * rules.MAX_CHARACTERS
+
 
 class Guideline(Struct, frozen=True, kw_only=True):
     """One version of the guidelines, as annotators see it.
@@ -99,10 +102,6 @@ def read_text(path: Path) -> str:
         raise FormatError(f"{path}: {error.strerror}.", "Name a file of Markdown text.") from error
 
 
-_LIMIT = f"Guidelines have at most {rules.MAX_CHARACTERS:,} characters."
-_MOST_BYTES = 4 * rules.MAX_CHARACTERS
-
-
 def add_version(project: Project, text: str, *, by: str = people.COORDINATOR) -> Version:
     """Put a text in force; the one that is in force already stays what it is.
 
@@ -113,12 +112,11 @@ def add_version(project: Project, text: str, *, by: str = people.COORDINATOR) ->
         return _add(connection, text, by)
 
 
-def add_case(project: Project, case: str, *, by: str = people.COORDINATOR, item: str | None = None) -> Version:
+def add_case(project: Project, case: str, *, by: str = people.COORDINATOR) -> Version:
     """Put a text in force that says one decided case more.
 
     Args:
-        case: What was decided, in a sentence.
-        item: Id of the completion it was decided on.
+        case: What was decided, in a sentence. Annotators read it: it names no item, as ids may name models.
 
     Raises:
         UsageError: The case is empty, the text would be too long, or ``by`` is no name.
@@ -128,7 +126,7 @@ def add_case(project: Project, case: str, *, by: str = people.COORDINATOR, item:
         raise UsageError("The case is empty.", "Say what was decided, in a sentence.")
     with project.database.write("full") as connection:
         text = _versions(connection)[-1].text
-        return _add(connection, rules.with_case(text, f"{said} (item {item})" if item else said), by)
+        return _add(connection, rules.with_case(text, said), by)
 
 
 def _add(connection: people.Connection, text: str, by: str) -> Version:

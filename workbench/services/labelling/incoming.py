@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.annotation import event_rows
 from workbench.annotation import guidelines as rules
-from workbench.annotation import incoming as checks
-from workbench.annotation.incoming import MalformedError
+from workbench.annotation.event_rows import MalformedError
 from workbench.model.label import LabelEvent, Task
 from workbench.services.project import Project
 from workbench.store import bundling, events, foreign, merging
 from workbench.store.exporting import annotator_names
 from workbench.store.people import COORDINATOR, tidy
+from workbench.store.reading import content_hash
 
 Subject = tuple[Task, int]
 
@@ -84,7 +84,7 @@ class Incoming:
 
     def _read(self) -> dict[str, Arrival]:
         found: dict[str, Arrival] = {}
-        for number, row in enumerate(foreign.events(self._theirs, checks.COLUMNS, checks.LONGEST), 1):
+        for number, row in enumerate(foreign.events(self._theirs, event_rows.COLUMNS, event_rows.LONGEST), 1):
             try:
                 arrival = self._arrival(row)
                 if arrival.event.uuid in found:
@@ -96,7 +96,7 @@ class Incoming:
         return found
 
     def _arrival(self, row: dict[str, object]) -> Arrival:
-        event = checks.event_of(row)
+        event = event_rows.event_of(row)
         name, role = self._person(event.annotator)
         theirs = event.task, event.subject
         if theirs not in self._subjects:
@@ -131,7 +131,7 @@ class Incoming:
         if subject not in self._texts:
             ours = foreign.texts(self._ours, *subject)
             theirs = foreign.texts(self._theirs, event.task, event.subject)
-            self._texts[subject] = _content_hash(ours) if ours == theirs else None
+            self._texts[subject] = content_hash(ours) if ours == theirs else None
         content = self._texts[subject]
         if content is None:
             raise MalformedError("subject", "its item has another text here")
@@ -174,15 +174,7 @@ def _check_guideline(row: foreign.ForeignGuideline) -> None:
             raise MalformedError(field, "it is no text")
     if len(row.text) > rules.MAX_CHARACTERS or len(row.version) > 100:
         raise MalformedError("text", "it is too long for guidelines")
-    checks.check_time(row.created_at)
-
-
-def _content_hash(texts: tuple[bytes, ...]) -> bytes:
-    """As `workbench.store.reading.ItemText.content_hash`."""
-    digest = blake2b(digest_size=16)
-    for text in texts:
-        digest.update(len(text).to_bytes(8, "big") + text)
-    return digest.digest()
+    event_rows.check_time(row.created_at)
 
 
 def _readable(text: str) -> str:

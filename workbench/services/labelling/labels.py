@@ -7,19 +7,20 @@ from uuid import UUID, uuid5
 
 from msgspec import UNSET, Struct, structs
 
+from workbench.annotation import event_rows
+from workbench.annotation.event_rows import MalformedError
 from workbench.annotation.states import current_labels, has_seen
 from workbench.errors import AnnotationError, UsageError
 from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import ledger
+from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
 from workbench.store import events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
-
-LINES_A_TRANSACTION = 500
 
 
 class LabelsImported(Struct, kw_only=True):
@@ -62,9 +63,9 @@ def import_labels(project: Project, path: Path) -> LabelsImported:
             lines.append((number, line))
     # An adjudication settles the labels that stand when it is applied, wherever it is in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
-    for start in range(0, len(lines), LINES_A_TRANSACTION):
+    for some in some_at_a_time(lines):
         with project.database.write("full") as connection:
-            for number, line in lines[start : start + LINES_A_TRANSACTION]:
+            for number, line in some:
                 _take(connection, report, number, line)
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
     return report
@@ -201,7 +202,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> i
     """Store an event unless it is there; returns how many were new.
 
     Raises:
-        _Refused: Its uuid is there with other content.
+        _Refused: Its uuid is there with other content, or it is nothing that another database would take.
     """
     held = events.by_uuid(connection, event.uuid)
     if held is None:
@@ -212,6 +213,10 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> i
         new = _again(connection, line, event)
     if new is None:
         return 0
+    try:
+        event_rows.check(new)
+    except MalformedError as error:
+        raise _Refused(error.field, str(error)) from None
     ledger.record(connection, new)
     if new.kind in ("label", "retraction", "reopen"):
         merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from workbench.annotation.event_rows import LONGEST
 from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, Task, TaskState
@@ -16,8 +17,10 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
 
     Raises:
         AnnotationError: The database refuses it (the adjudicator is one of the item's annotators, or the uuid
-            is taken).
+            is taken), or another one would (its note is too long).
     """
+    if len(event.note or "") > LONGEST:
+        raise AnnotationError(f"A note has at most {LONGEST:,} characters.", "Keep the rest elsewhere.")
     _append(connection, event)
     if _bears_on_state(event):
         refresh(connection, event.task, event.subject)

@@ -18,14 +18,12 @@ from msgspec.structs import replace
 
 from workbench.annotation.states import current_labels, rival_heads
 from workbench.model.label import LabelEvent, Task
-from workbench.services.labelling import checks, ledger
+from workbench.services.labelling import checks, ledger, transactions
 from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
-from workbench.store import events, foreign, guidelines, merging, people, states
+from workbench.store import events, foreign, guidelines, label_lines, merging, people, states
 from workbench.store.exporting import annotator_names
-
-EVENTS_A_TRANSACTION = 500
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -131,7 +129,7 @@ def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subje
     for subject, arrived in sorted(arrivals.items(), key=_last_said):
         chunk.append((subject, arrived))
         size += len(arrived)
-        if size >= EVENTS_A_TRANSACTION:
+        if size >= transactions.ROWS:
             yield chunk
             chunk, size = [], 0
     if chunk:
@@ -263,5 +261,6 @@ def _content(event: LabelEvent) -> LabelEvent:
 
 
 def _place(connection: events.Connection, subject: Subject) -> dict[str, Any]:
-    dataset, question, completion = merging.names(connection, *subject)
-    return {"task": subject[0], "dataset": dataset, "question_id": question, "completion_id": completion}
+    task, row = subject
+    place: dict[str, Any] = label_lines.place(connection, task, row)._asdict()
+    return {"task": task, **place} if task == "correctness" else {"task": task, **place, "completion_id": None}

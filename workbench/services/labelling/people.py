@@ -114,12 +114,7 @@ def assign(
         raise UsageError("--per-item must be at least 1.")
     names = [people.tidy(name) for name in names]
     adjudicator = people.tidy(adjudicator) if adjudicator else None
-    if len(set(names)) != len(names):
-        raise UsageError("An annotator is named twice.")
-    if not names:
-        raise UsageError("Nobody is named to label the items.")
-    if adjudicator is not None and adjudicator in names:
-        raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
+    _check_team(names, adjudicator)
     limits = _limits(names, caps)
     with project.database.write("full") as connection:
         ids = {name: people.add(connection, name) for name in names}
@@ -133,6 +128,15 @@ def assign(
         )
         _count_earlier_labels(connection)
     return assigned
+
+
+def _check_team(names: Sequence[str], adjudicator: str | None) -> None:
+    if len(set(names)) != len(names):
+        raise UsageError("An annotator is named twice.")
+    if not names:
+        raise UsageError("Nobody is named to label the items.")
+    if adjudicator is not None and adjudicator in names:
+        raise UsageError(f"{adjudicator!r} can't label and adjudicate the same items.", "Name a third person.")
 
 
 def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[str, int]:
@@ -150,11 +154,11 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
 def _count_earlier_labels(connection: people.Connection) -> None:
     """Labels that came before the slots (from a file) fill them, and states follow the new need."""
     for task, subject in list(states.touched(connection)):
-        fill_slots(connection, task, subject)
+        _fill_slots(connection, task, subject)
         ledger.refresh(connection, task, subject)
 
 
-def fill_slots(connection: people.Connection, task: Task, subject: int) -> None:
+def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None:
     """Give every person with a label in force on the subject a slot, as long as there are open ones."""
     for person in states.labellers(connection, task, subject):
         if not assignments.holds(connection, task, subject, person):

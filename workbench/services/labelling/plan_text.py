@@ -9,18 +9,18 @@ from workbench.render.columns import aligned, number
 from workbench.render.inert import inert
 
 HEAD = ("group", "gold", "accuracy", "±", "needed", "more", "available", "short", "labels", "verifier")
-"""The columns of `cells`."""
+"""The columns of `_cells`."""
 
 
 def plan_text(plan: Plan) -> str:
     """The table, then what it comes to."""
-    table = aligned([HEAD, *map(cells, plan.rows)])
+    table = aligned([HEAD, *map(_cells, plan.rows)])
     return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
-        f"{sentence}\n" for sentence in sentences(plan)
+        f"{sentence}\n" for sentence in _sentences(plan)
     )
 
 
-def cells(row: PlanRow) -> tuple[str, ...]:
+def _cells(row: PlanRow) -> tuple[str, ...]:
     """One group as it stands in the table."""
     return (
         type_display(row.group),
@@ -36,7 +36,7 @@ def cells(row: PlanRow) -> tuple[str, ...]:
     )
 
 
-def sentences(plan: Plan) -> list[str]:
+def _sentences(plan: Plan) -> list[str]:
     """What the labels come to, and what was assumed."""
     lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
     if plan.adjudications:

@@ -48,10 +48,7 @@ def plan(
     Raises:
         UsageError: ``within`` is no half width, or the verifier has no complete run.
     """
-    if not FINEST <= within < 0.5:
-        raise UsageError(f"--within is at least {FINEST:g} and less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
-    if not 1 <= per_item <= MOST_PEOPLE:
-        raise UsageError(f"--per-item must be at least 1 and at most {MOST_PEOPLE:,}.")
+    _check(within, per_item)
     selection = selection or Selection()
     named = () if verifier is None else (verifier,)
     said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
@@ -64,14 +61,8 @@ def plan(
         items = min(row.more, available[row.group])
         expected = ceil(items * (rate or 0.0))
         adjudications += expected
-        rows.append(
-            structs.replace(
-                row,
-                available=available[row.group],
-                shortfall=row.more - items,
-                labels=items * per_item + expected,
-            )
-        )
+        labels, shortfall = items * per_item + expected, row.more - items
+        rows.append(structs.replace(row, available=available[row.group], shortfall=shortfall, labels=labels))
     labels = sum(row.labels for row in rows)
     times = effort.label_times(reader)
     seconds = median(times) / 1000 if times else None
@@ -87,6 +78,13 @@ def plan(
         seconds_per_label=seconds,
         hours=None if seconds is None else labels * seconds / 3600,
     )
+
+
+def _check(within: float, per_item: int) -> None:
+    if not FINEST <= within < 0.5:
+        raise UsageError(f"--within is at least {FINEST:g} and less than 0.5, not {within:g}.", "0.05 is ± 5 points.")
+    if not 1 <= per_item <= MOST_PEOPLE:
+        raise UsageError(f"--per-item must be at least 1 and at most {MOST_PEOPLE:,}.")
 
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:

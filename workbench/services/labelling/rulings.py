@@ -10,8 +10,10 @@ from msgspec import Struct
 from workbench.annotation.states import current_adjudication, current_events, current_labels
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelEvent, LabelVerdict, Task
+from workbench.model.taxonomy import is_subtype
 from workbench.services.labelling import ledger
-from workbench.services.labelling.annotating import AnnotationItem, check_reason, check_tags
+from workbench.services.labelling.annotating import AnnotationItem
+from workbench.services.labelling.answers import check_tags, check_verdict
 from workbench.store import conflicts, events, people, reading
 from workbench.store.secrets import secret
 
@@ -106,12 +108,13 @@ def check(task: Task, ruling: Ruling) -> None:
     Raises:
         UsageError: It does not.
     """
-    if task == "type" and not ruling.subtype:
-        raise UsageError("A decision on the type names a subtype.")
-    if task == "correctness" and ruling.verdict is None:
-        raise UsageError("A decision on correctness is correct, incorrect or unsuitable.")
-    if ruling.verdict == "unsuitable":
-        check_reason(ruling.reason, ruling.note)
+    if task == "type" and (not ruling.subtype or ruling.verdict is not None):
+        raise UsageError("A decision on the type names a subtype, and no verdict.")
+    if ruling.subtype is not None and not is_subtype(ruling.subtype):
+        raise UsageError(f"{ruling.subtype!r} is no subtype.", "Give its code, such as A7.")
+    if task == "correctness" and (ruling.verdict is None or ruling.subtype is not None):
+        raise UsageError("A decision on correctness is correct, incorrect or unsuitable, and no type.")
+    check_verdict(ruling.verdict, ruling.reason, ruling.note)
     check_tags(ruling.tags, ruling.partial)
 
 
@@ -166,7 +169,7 @@ def settle(
     return event.uuid
 
 
-def uuids(labels: Sequence[LabelEvent]) -> tuple[str, ...]:
+def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.Said]) -> tuple[str, ...]:
     """The labels' uuids as a decision names them."""
     return tuple(sorted(label.uuid for label in labels))
 
@@ -216,16 +219,4 @@ def overtaken(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
 def item_of(connection: events.Connection, task: Task, subject: int) -> AnnotationItem:
     """The texts that a conflict is about; of a question's type, those of its first completion."""
     text = reading.item_text(connection, conflicts.a_completion(connection, task, subject))
-    return AnnotationItem(
-        completion=text.completion,
-        question=text.question,
-        dataset=text.dataset,
-        completion_id=text.completion_key,
-        question_id=text.question_key,
-        question_text=text.question_text,
-        reference=text.reference,
-        completion_text=text.completion_text,
-        content_hash=text.content_hash,
-        asks_type=task == "type",
-        types_labelled=text.types_labelled,
-    )
+    return AnnotationItem.of(text, asks_type=task == "type")

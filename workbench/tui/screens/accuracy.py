@@ -23,7 +23,7 @@ from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets import accuracy_view as view
 from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -193,13 +193,7 @@ class AccuracyScreen(LiveScreen):
         columns = view.detail_columns(self._wide, view.scored(self.report, verifier), self.report.by)
         detail = self.query_one(VirtualTable)
         rows = view.detail_rows(self.report, verifier, self._wide)
-        if self._source is None or self._source.columns != columns:
-            self._source = MemorySource(columns, rows)
-            detail.set_source(self._source)
-        elif self._source.put(rows):
-            detail.reload()
-        else:
-            detail.refresh_rows()
+        self._source = show_rows(detail, self._source, columns, rows)
         detail.jump_to_id(self._groups.index(group))
 
     @on(RowHighlighted)

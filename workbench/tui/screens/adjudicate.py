@@ -160,8 +160,13 @@ class AdjudicateScreen(JudgingScreen):
         self.card.set_guidelines(opened.guideline.text)
         self.card.show(opened.texts)
         self._stopwatch.start()
-        if opened.conflict.task == "type":
-            self._ask_type()
+        self._seen_at = None
+        self.card.call_after_refresh(self._painted, opened)
+
+    def _painted(self, opened: Opened) -> None:
+        """The conflict can be seen: a key pressed before was for another one."""
+        if self._current is opened and self._seen_at is None:
+            self._seen_at = self.workbench.at_work.now()
 
     def _say_empty(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
@@ -179,8 +184,8 @@ class AdjudicateScreen(JudgingScreen):
 
     @property
     def _free(self) -> bool:
-        """Whether something can be decided now."""
-        return self._current is not None and not self._busy
+        """Whether there is a conflict on the screen that the last key can have been meant for."""
+        return self._current is not None and not self._busy and self.in_sight
 
     def action_decide(self, verdict: LabelVerdict) -> None:
         """Settle a conflict on correctness."""
@@ -206,12 +211,8 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_type(self) -> None:
         """Settle a conflict on the type."""
-        if self._free:
-            self._ask_type()
-
-    def _ask_type(self) -> None:
-        if self._current is not None and not isinstance(self.app.screen, TypePicker):
-            said = " or ".join(f"{one.letter} {one.value}" for one in self._current.conflict.opinions)
+        if self._free and self._current is not None:
+            said = ", ".join(f"{one.letter} said {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.app.push_screen(picker, partial(self._type_chosen, self._current))
 
@@ -240,23 +241,23 @@ class AdjudicateScreen(JudgingScreen):
             then = partial(self._show_verdicts, conflict, ruling)
             self.store(lambda: session.verdicts_after(conflict), then, "saved ✓")
         else:
-            self._go_on(conflict, "on")
+            self._go_on("on")
 
     def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
         if not said:
-            self._go_on(conflict, "on")
+            self._go_on("on")
             return
         words = verdict_words(ruling.verdict or "", ruling.reason)
-        self.app.push_screen(VerdictsAfter(words, said), partial(self._go_on, conflict))
+        self.app.push_screen(VerdictsAfter(words, said), self._go_on)
 
-    def _go_on(self, conflict: Conflict, answer: str | None) -> None:
+    def _go_on(self, answer: str | None) -> None:
         self._current = None
         if answer == "undo":
             self.action_undo()
             return
         self.store(self._next, self._show, "saved ✓")
         if answer == "case":
-            self._ask_case(conflict)
+            self._ask_case()
 
     def store_failed(self, error: BaseException | None) -> None:
         """A conflict that changed meanwhile is read again."""
@@ -318,14 +319,14 @@ class AdjudicateScreen(JudgingScreen):
     def action_case(self) -> None:
         """Add a case to the guidelines."""
         if self._free and self._current is not None:
-            self._ask_case(self._current.conflict)
+            self._ask_case()
 
-    def _ask_case(self, conflict: Conflict) -> None:
-        self.app.push_screen(NoteInput("", _CASE), partial(self._case_said, conflict))
+    def _ask_case(self) -> None:
+        self.app.push_screen(NoteInput("", _CASE), self._case_said)
 
-    def _case_said(self, conflict: Conflict, said: str | None) -> None:
+    def _case_said(self, said: str | None) -> None:
         if said:
-            add = partial(guidelines.add_case, self.project, said, by=self._person, item=conflict.item.completion_id)
+            add = partial(guidelines.add_case, self.project, said, by=self._person)
             self.in_background(add, self._case_added, group="adjudicate-case")
 
     def _case_added(self, guideline: Guideline) -> None:

@@ -14,13 +14,13 @@ from textual.widgets import DataTable, Footer, Static
 
 from workbench.model.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.model.label import Task
-from workbench.services.labelling.agreement import GROUPS, Agreement, agreement, save_agreement
+from workbench.services.labelling.agreement.measuring import GROUPS, Agreement, agreement, save_agreement
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets import agreement_view as view
 from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
@@ -182,16 +182,9 @@ class AgreementScreen(LiveScreen):
     def _fill_table(self) -> None:
         if self.report is None:
             return
-        table, columns = self.query_one(VirtualTable), view.columns(self.report, self.view)
         self.query_one("#agreement-view", Static).update(view.VIEWS[self.view].format(by=self.asked.by))
-        rows = view.rows(self.report, self.view)
-        if self._source is None or self._source.columns != columns:
-            self._source = MemorySource(columns, rows)
-            table.set_source(self._source)
-        elif self._source.put(rows):
-            table.reload()
-        else:
-            table.refresh_rows()
+        columns, rows = view.columns(self.report, self.view), view.rows(self.report, self.view)
+        self._source = show_rows(self.query_one(VirtualTable), self._source, columns, rows)
 
     # -- actions -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from textual.widgets import Footer, Static
 
 from workbench.model.label import Task
 from workbench.render.bars import counted
-from workbench.services.labelling.agreement_items import LabelledRow, PairItems, pair_items
+from workbench.services.labelling.agreement.pair_items import LabelledRow, PairItems, pair_items
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.agreement_view import marked

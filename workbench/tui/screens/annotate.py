@@ -288,7 +288,7 @@ class AnnotateScreen(ItemFlow):
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
     def _title_parts(self) -> Iterator[Part]:
-        yield Part(printable(self._person), rank=4)
+        yield Part(printable(self._person), rank=1)
         if self._progress is not None:
             yield Part(f"{self._progress.done:,} done")
             yield Part(f"{self._progress.left:,} left")

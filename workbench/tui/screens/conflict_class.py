@@ -128,7 +128,6 @@ class ConflictClassScreen(WorkbenchScreen):
     def _show_detail(self, rows: list[ClassRow]) -> None:
         box = self.query_one("#class-detail", VerticalScroll)
         for row in rows:
-            box.border_title = Content(printable(row.completion_id))
             box.query_one(Static).update(_detail(row))
             box.scroll_home(animate=False)
 

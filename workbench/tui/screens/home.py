@@ -192,7 +192,7 @@ def _own_content(person: PersonProgress, width: int) -> Content:
     if person.left:
         lines.append(Content("Open Annotate to label the next item."))
     elif person.conflicts:
-        lines.append(Content("Nothing left to label. Open Adjudicate to settle conflicts."))
+        lines.append(Content("Open Adjudicate to settle the conflicts."))
     else:
         lines.append(Content("Nothing is left for you at the moment."))
     return Content("\n").join(lines)

@@ -23,7 +23,7 @@ from workbench.tui.screens.start_run import StartRequest, StartRunScreen
 from workbench.tui.trusting import trusting
 from workbench.tui.widgets import run_view, usage_view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -103,13 +103,7 @@ class RunsScreen(LiveScreen):
         columns = run_view.columns(wide)
         rows = [run_view.row(run_view.with_counts(run, self._counted), wide) for run in self.runs]
         table = self.query_one(VirtualTable)
-        if self._source is None or self._source.columns != columns:
-            self._source = MemorySource(columns, rows)
-            table.set_source(self._source)
-        elif self._source.put(rows):
-            table.reload()
-        else:
-            table.refresh_rows()
+        self._source = show_rows(table, self._source, columns, rows)
         self._describe()
 
     def _describe(self) -> None:

@@ -8,7 +8,8 @@ from textual.content import Content
 
 from workbench.model.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
 from workbench.render.bars import NONE, compact_count, counted, percent
-from workbench.services.labelling import agreement_text as words
+from workbench.render.columns import number
+from workbench.services.labelling.agreement import text as words
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
@@ -54,18 +55,18 @@ def _first(report: AgreementReport, drawn: bool) -> Content:
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
         f" {interval(report.percent_ci, percents=True)} · alpha ",
-        (words.number(report.krippendorff_alpha), "bold"),
+        (number(report.krippendorff_alpha), "bold"),
         f" {_bootstrapped(report.alpha_ci, report.krippendorff_alpha, drawn)}",
     )
 
 
 def _second(report: AgreementReport, drawn: bool) -> Content:
-    fleiss = f" · Fleiss {words.number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
+    fleiss = f" · Fleiss {number(report.fleiss_kappa)}" if report.fleiss_kappa is not None else ""
     own = f" · own repeats {words.share(report.repeats)}" if report.repeats.n else ""
     return Content.assemble(
         "AC1 ",
-        (words.number(report.gwet_ac1), "bold"),
-        f" {_bootstrapped(report.ac1_ci, report.gwet_ac1, drawn)} · PABAK {words.number(report.pabak)}{fleiss}{own}",
+        (number(report.gwet_ac1), "bold"),
+        f" {_bootstrapped(report.ac1_ci, report.gwet_ac1, drawn)} · PABAK {number(report.pabak)}{fleiss}{own}",
     )
 
 
@@ -128,7 +129,7 @@ def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
         return f"{level(pair.agreement)} ≠ {compact_count(differing(pair))} of {n}"
     if measure == "agreement":
         return f"{level(pair.agreement)} {percent(pair.agreement)} ({n})"
-    return f"{level(pair.kappa or 0.0)} {words.number(pair.kappa)} ({n})"
+    return f"{level(pair.kappa or 0.0)} {number(pair.kappa)} ({n})"
 
 
 def own_text(person: AnnotatorQuality) -> str:
@@ -162,7 +163,7 @@ def cell_sentence(
     names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
     if pair is None:
         return names + Content(" · no item in common")
-    kappa = "undefined (one class)" if pair.kappa is None else words.number(pair.kappa)
+    kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
     shares = f"by {by}: {words.shared(pair, most=4)}" if by else ""
     return names + Content(
         f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Sequence
 
 from workbench.tui.widgets.columns import Column, Row
+from workbench.tui.widgets.virtual_table import VirtualTable
 
 
 class MemorySource:
@@ -36,3 +37,24 @@ class MemorySource:
         """The rows with these ids."""
         rows = {row.id: row for row in self._rows}
         return [rows[row_id] for row_id in ids if row_id in rows]
+
+
+def show_rows(
+    table: VirtualTable, source: MemorySource | None, columns: Sequence[Column], rows: Sequence[Row]
+) -> MemorySource:
+    """Show rows in a table; the cursor stays where it was as far as the columns are the same.
+
+    Args:
+        source: What the table has shown so far, if anything.
+
+    Returns:
+        What it shows now.
+    """
+    if source is None or source.columns != tuple(columns):
+        source = MemorySource(columns, rows)
+        table.set_source(source)
+    elif source.put(rows):
+        table.reload()
+    else:
+        table.refresh_rows()
+    return source

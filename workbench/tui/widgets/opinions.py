@@ -95,11 +95,11 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         columns = self.query_one("#opinions-columns", Container)
         columns.remove_children()
         between = "\n" if self.has_class("wide") else "  "
-        said = (opinion_words(one, between) for one in conflict.opinions)
+        said = (_opinion_words(one, between) for one in conflict.opinions)
         columns.mount(*(Static(words, classes="opinion", markup=False) for words in said))
 
 
-def opinion_words(opinion: Opinion, between: str = "\n") -> Content:
+def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
     """One label without its maker: what was said, then how it was looked at, then the note in full."""
     head = [Content.assemble((f"{opinion.letter}  ", "bold"), value_words(opinion.value, opinion.reason))]
     if opinion.unsure:

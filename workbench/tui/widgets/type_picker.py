@@ -43,7 +43,7 @@ class TypePicker(ModalScreen[str | None]):
         *(Binding(str(number), f"number({number})", show=False) for number in range(10)),
         Binding("enter", "confirm", "As suggested"),
         Binding("backspace", "letter('')", "Other letter"),
-        Binding("escape,t,q", "dismiss", "Cancel"),
+        Binding("escape,q", "dismiss", "Cancel"),
     ]
 
     def __init__(self, current: str | None = None, prompt: str = "Answer type of the question") -> None:

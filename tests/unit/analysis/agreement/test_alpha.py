@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, grids, of_cells, of_two
-from workbench.analysis.agreement.alpha import LEVELS, MOST_RATIOS, alpha
+from workbench.analysis.agreement.alpha import MOST_RATIOS, alpha
 from workbench.analysis.agreement.ratings import Ratings, units
 from workbench.model.agreement import Level
 
@@ -29,12 +29,12 @@ def of(ratings: Ratings, level: Level, values: list[float] | None = None) -> flo
     return float(alpha(found, found.often, level, numbers)[0])
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", GOLDEN)
 def test_golden_values(level: Level) -> None:
     assert of(by_person(KRIPPENDORFF, 5), level) == pytest.approx(GOLDEN[level], abs=1e-9)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", GOLDEN)
 @settings(deadline=None, max_examples=60)
 @given(ratings=grids(), values=st.lists(st.integers(1, 50), min_size=4, max_size=4, unique=True).map(sorted))
 def test_it_equals_the_krippendorff_package(level: Level, ratings: Ratings, values: list[int]) -> None:
@@ -46,12 +46,12 @@ def test_it_equals_the_krippendorff_package(level: Level, ratings: Ratings, valu
     assert of(ratings, level, [float(value) for value in values]) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", GOLDEN)
 def test_full_agreement_is_1(level: Level) -> None:
     assert of(of_two([[3, 0, 0], [0, 5, 0], [0, 0, 2]]), level) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", GOLDEN)
 @pytest.mark.parametrize("cells", [[(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)], [(0, 0, 0), (1, 0, 1)]])
 def test_one_category_or_no_pair_is_undefined(level: Level, cells: list[tuple[int, int, int]]) -> None:
     assert isnan(of(of_cells(cells, 2, 2, 3), level))
@@ -62,7 +62,7 @@ def test_a_constant_far_from_the_others_is_undefined_too() -> None:
     found = units(of_two([[3, 0, 0], [0, 2, 0], [0, 0, 4]]))
     values = np.array([0.1, 0.3, 1e9 + 0.7])
     weights = np.eye(3) * 5
-    for level in LEVELS:
+    for level in GOLDEN:
         assert np.isnan(alpha(found, weights, level, values)).all()
 
 
@@ -91,7 +91,7 @@ def test_weights_count_items() -> None:
         5,
     )
     found = units(ratings)
-    for level in LEVELS:
+    for level in GOLDEN:
         weighted = alpha(found, 3 * found.often, level, np.arange(1.0, 6))[0]
         assert weighted == pytest.approx(of(thrice, level), abs=1e-12)
 

@@ -9,6 +9,7 @@ from shutil import copyfile
 from typing import Any
 
 from tests.helpers import add_items, make_project, numbered
+from tests.unit.services.labelling.canonical import canonical
 from workbench.annotation.states import current_adjudication, current_labels, current_round
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, LabelVerdict
@@ -18,7 +19,6 @@ from workbench.services.labelling import ledger
 from workbench.services.labelling.adjudicating import AdjudicationSession
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.labelling.checks import add_checks
-from workbench.services.labelling.history import canonical
 from workbench.services.labelling.merging import merge
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project

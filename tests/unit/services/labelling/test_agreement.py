@@ -17,9 +17,9 @@ from workbench.errors import FormatError, UsageError
 from workbench.model.agreement import AgreementReport, AnnotatorQuality
 from workbench.model.label import Task
 from workbench.services.labelling import people
-from workbench.services.labelling.agreement import agreement, agreement_of_file, save_agreement
-from workbench.services.labelling.agreement_items import pair_items
-from workbench.services.labelling.agreement_text import agreement_text
+from workbench.services.labelling.agreement.measuring import agreement, agreement_of_file, save_agreement
+from workbench.services.labelling.agreement.pair_items import pair_items
+from workbench.services.labelling.agreement.text import agreement_text
 from workbench.services.project import Project
 
 

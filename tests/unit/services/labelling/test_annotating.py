@@ -94,6 +94,12 @@ def test_what_is_said_beside_a_verdict_comes_back(project: Project, amira: Annot
             amira.submit(item, odd)
 
 
+def test_a_note_that_no_other_database_would_take_is_refused(project: Project, amira: AnnotationSession) -> None:
+    with pytest.raises(AnnotationError, match="100,000"):
+        amira.submit(following(amira), Answer(verdict="correct", note="n" * 100_001))
+    assert rows(project, "SELECT count(*) FROM label_events") == [(0,)]
+
+
 def test_verdict_and_type_are_stored_together(project: Project, amira: AnnotationSession) -> None:
     item = following(amira)
     assert item.asks_type
@@ -221,6 +227,14 @@ def test_undo_of_a_type_alone_opens_its_item(amira: AnnotationSession) -> None:
     opened = amira.undo()
     assert opened is not None
     assert (opened.completion, opened.verdict, opened.wants_type) == (item.completion, "correct", True)
+
+
+def test_undo_of_a_label_keeps_its_note_as_a_draft(amira: AnnotationSession) -> None:
+    item = following(amira)
+    amira.submit(item, Answer(verdict="correct", subtype="A1", note="look again"))
+    again = amira.undo()
+    assert again is not None
+    assert (again.completion, again.verdict, again.note) == (item.completion, None, "look again")
 
 
 def test_undo_works_after_a_restart(project: Project, amira: AnnotationSession) -> None:

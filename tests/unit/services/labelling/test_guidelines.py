@@ -61,9 +61,9 @@ def test_of_two_versions_with_one_number_the_later_is_in_force(project: Project)
 
 def test_a_case_joins_the_text_in_force(project: Project) -> None:
     guidelines.add_version(project, "Judge.")
-    guidelines.add_case(project, "a sum left\n undone is incorrect", by="dora", item="c17")
+    guidelines.add_case(project, "a sum left\n undone is incorrect", by="dora")
     found = guidelines.add_case(project, "units are ignored", by="emil")
-    lines = ["Judge.", "", CASES, "", "- a sum left undone is incorrect (item c17)", "- units are ignored", ""]
+    lines = ["Judge.", "", CASES, "", "- a sum left undone is incorrect", "- units are ignored", ""]
     assert found.text == "\n".join(lines)
     assert (found.version[:2], found.author) == ("4-", "emil")
 

@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
+from tests.unit.services.labelling.canonical import canonical
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import ledger
-from workbench.services.labelling.history import canonical, digest, history
+from workbench.services.labelling.history import history
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project, open_project
@@ -175,16 +176,16 @@ def test_an_unknown_item_or_person_is_named(project: Project) -> None:
         history(project, annotator="eve")
 
 
-def test_the_digest_is_of_what_was_said_and_not_of_the_order_it_came_in(tmp_path: Path) -> None:
+def test_the_canonical_form_is_of_what_was_said_and_not_of_the_order_it_came_in(tmp_path: Path) -> None:
     found = []
     for name, order in (("one", (1, 2)), ("two", (2, 1))):
         project = fresh(tmp_path / name)
         with project.database.write("full") as connection:
             for number in order:
                 ledger.record(connection, said(number, people.add(connection, PEOPLE[number]), 1, "correctness"))
-        found.append(digest(project))
+        found.append(canonical(project))
         with project.database.write("full") as connection:
             first = next(events.every(connection))
             ledger.record(connection, msgspec.structs.replace(first, uuid=str(UUID(int=9)), kind="flag"))
-        assert digest(project) != found[-1]
+        assert canonical(project) != found[-1]
     assert found[0] == found[1]

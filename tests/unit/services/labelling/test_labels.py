@@ -189,7 +189,16 @@ def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Pa
         (label("c0", "ann", task="type"), "answer_subtype"),
         (label("c0", "ann", created_at="yesterday"), "created_at"),
         (label("c0", "ann", created_at=""), "created_at"),
+        (label("c0", "ann", note="a\0b"), "note"),
+        (label("c0", "ann", note="x" * 100_001), "note"),
+        (label("c0", "ann", kind="label", uuid=FIRST, guideline="v" * 101), "guideline"),
+        (label("c0", "ann", kind="label", uuid=FIRST, supersedes=FIRST), "supersedes"),
+        (label("c0", "ann", kind="label", uuid=FIRST, seen=[""]), "seen"),
+        (label("c0", "ann", kind="label", uuid=FIRST, content_hash="00"), "content_hash"),
+        (label("c0", "ann", kind="label", uuid=FIRST, answer_subtype="A1"), "subtype"),
+        (label("c0", "ann", kind="label", uuid=FIRST, task="type", answer_subtype="A1"), "verdict"),
     ],
+    ids=range(24),
 )
 def test_bad_lines_are_refused_with_their_field_and_the_rest_is_taken(
     project: Project, tmp_path: Path, line: dict[str, Any] | str, field: str | None

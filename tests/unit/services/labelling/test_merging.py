@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
+from tests.unit.services.labelling.canonical import canonical
 from workbench.errors import StoreError
 from workbench.model.label import LabelEvent, Task
 from workbench.services.labelling import ledger
 from workbench.services.labelling.guidelines import add_version, current
-from workbench.services.labelling.history import canonical
 from workbench.services.labelling.merging import Merged, merge
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project

@@ -29,9 +29,8 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """First-pass labels: blind, in force, of the round under way; no adjudications, repeats or checks.
 
     Attributes:
-        ratings: The labels; an item is a place in ``subject``, a person in ``people``, a category in ``categories``.
-        subject: Row ids of completions (correctness) or questions (type), ascending.
-        known: What is known of each.
+        ratings: The labels; an item is a place in ``known``, a person in ``people``, a category in ``categories``.
+        known: What is known of each item, completions (correctness) or questions (type) in the order of import.
         people: The names of all who have said anything, unblinded or not, in the order they came.
         categories: What has been said, in alphabetical order.
         unblinded: Each person's labels that are left out.
@@ -45,7 +44,6 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
 
     ratings: Ratings
-    subject: IntArray
     known: Sequence[store.Subject]
     people: Sequence[str]
     categories: Sequence[str]
@@ -83,7 +81,7 @@ def counted(project: Project, task: Task, *, by: str | None = None, coarse: bool
     subject, item = np.unique(np.array([label.subject for label in blind], dtype=np.int64), return_inverse=True)
     categories, value = np.unique(np.array(said, dtype=np.str_), return_inverse=True)
     unblinded = Counter(label.annotator for label in labels if label.unblinded)
-    held = Held(place, coarse)
+    held = _Held(place, coarse)
     return Counted(
         ratings=Ratings(
             item=item,
@@ -93,7 +91,6 @@ def counted(project: Project, task: Task, *, by: str | None = None, coarse: bool
             annotators=len(place),
             categories=len(categories),
         ),
-        subject=subject,
         known=[about[number] for number in subject.tolist()],
         people=list(names.values()),
         categories=categories.tolist(),
@@ -113,7 +110,7 @@ def _names(project: Project, there: set[int]) -> dict[int, str]:
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 
-class Held(NamedTuple):
+class _Held(NamedTuple):
     """How labels are held against something.
 
     Attributes:

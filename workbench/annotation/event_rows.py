@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
-from workbench.model.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelVerdict, Task
-from workbench.model.taxonomy import parse_type
+from workbench.model.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelVerdict, Task
+from workbench.model.taxonomy import is_subtype
 
 LONGEST = 100_000
 """Most characters in one value of an event."""
@@ -20,7 +20,6 @@ _MOST = 2**53 - 1
 
 _Name = Annotated[str, Meta(min_length=1, max_length=100)]
 _Text = Annotated[str, Meta(max_length=LONGEST)]
-_Count = Annotated[int, Meta(ge=0, le=_MOST)]
 _Switch = Annotated[int, Meta(ge=0, le=1)]
 _Hash = Annotated[bytes, Meta(min_length=16, max_length=16)]
 
@@ -60,10 +59,10 @@ class _Row(Struct, kw_only=True):
     guideline: _Name | None = None
     schema: Annotated[int, Meta(ge=1, le=_MOST)]
     content_hash: _Hash | None = None
-    open_ms: _Count | None = None
-    focused_ms: _Count | None = None
-    wait_ms: _Count | None = None
-    keys: _Count | None = None
+    open_ms: Count | None = None
+    focused_ms: Count | None = None
+    wait_ms: Count | None = None
+    keys: Count | None = None
     view: _Text | None = None
     created_at: _Name
 
@@ -115,6 +114,17 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
     )
     _check(event)
     return event
+
+
+def check(event: LabelEvent) -> None:
+    """Whether every other database would take the event from this one.
+
+    Raises:
+        MalformedError: It would not.
+    """
+    switches = {name: int(getattr(event, name)) for name in ("unsure", "flagged", "unblinded")}
+    lists = {name: msgspec.json.encode(getattr(event, name)).decode() for name in ("tags", "seen")}
+    event_of(structs.asdict(event) | {"annotator_id": event.annotator, **switches, **lists})
 
 
 def _check_text(row: Mapping[str, object]) -> None:
@@ -175,10 +185,8 @@ def _check_answer(event: LabelEvent) -> None:
         raise MalformedError("subtype", "a completion has a verdict, no answer type")
     if event.kind in _ANSWERS and event.value is None:
         raise MalformedError("verdict" if event.task == "correctness" else "subtype", "it says nothing")
-    if event.subtype is not None:
-        parsed = parse_type(event.subtype)
-        if parsed is None or not parsed.is_subtype or parsed.code != event.subtype:
-            raise MalformedError("subtype", f"{event.subtype!r} is no subtype code such as A1 or D2")
+    if event.subtype is not None and not is_subtype(event.subtype):
+        raise MalformedError("subtype", f"{event.subtype!r} is no subtype code such as A1 or D2")
     if (event.verdict == "unsuitable") != (event.exclusion_reason is not None):
         raise MalformedError("exclusion_reason", "an unsuitable item has a reason, and no other has one")
     if event.exclusion_reason is not None and event.exclusion_reason not in EXCLUSION_REASONS:

@@ -1,4 +1,4 @@
-"""Parts of an agreement report: pairs of people, and each person."""
+"""Rows of an agreement report: pairs of people, and each person."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from workbench.model.agreement import AnnotatorQuality, Confounded, PairAgreement, Share
+from workbench.services.labelling.agreement.labels import Counted, Outcomes
 from workbench.services.labelling.annotating import FAST_MS
 from workbench.store.agreement import Subject
 
 if TYPE_CHECKING:
     from workbench.analysis.agreement.ratings import Ratings
-    from workbench.services.labelling.agreement_data import Counted, Outcomes
 
 FEW = 5
 """Pairs with fewer common items are not called confounded: so few may well be of one domain by chance."""
@@ -106,11 +106,11 @@ def annotator_rows(
     unblinded: Sequence[int] = [0] * len(people)
     if beside is not None:
         upheld, imported, checks, repeats = (
-            tallies(some, len(people)) for some in (beside.upheld, beside.imported, beside.checks, beside.repeats)
+            _tallies(some, len(people)) for some in (beside.upheld, beside.imported, beside.checks, beside.repeats)
         )
         timed = beside.focused_ms >= 0
         person, ms = ratings.annotator[timed], beside.focused_ms[timed]
-        fast = _tally(person.tolist(), (ms < FAST_MS).tolist(), len(people))
+        fast = _tallies(Outcomes(person.tolist(), (ms < FAST_MS).tolist()), len(people))
         times, unblinded = median(person, ms, len(people)).tolist(), beside.unblinded
 
     def hit(person: int, category: str) -> float | None:
@@ -138,16 +138,12 @@ def annotator_rows(
     ]
 
 
-def tallies(outcomes: Outcomes, people: int) -> list[Share]:
+def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
     """Each person's share of the same."""
-    return _tally(outcomes.person, outcomes.same, people)
-
-
-def _tally(person: Sequence[int], same: Sequence[bool], people: int) -> list[Share]:
     from workbench.analysis.agreement.figures import share_of
 
     n, right = [0] * people, [0] * people
-    for place, is_same in zip(person, same, strict=True):
+    for place, is_same in zip(outcomes.person, outcomes.same, strict=True):
         n[place] += 1
         right[place] += is_same
     return [share_of(k, of) for k, of in zip(right, n, strict=True)]

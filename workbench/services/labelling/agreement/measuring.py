@@ -15,8 +15,8 @@ from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.model.agreement import AgreementReport, GroupFigures, Level
 from workbench.model.item import Refusal
 from workbench.model.label import Task
-from workbench.services.labelling.agreement_data import Counted, Outcomes, counted
-from workbench.services.labelling.agreement_parts import (
+from workbench.services.labelling.agreement.labels import Counted, Outcomes, counted
+from workbench.services.labelling.agreement.rows import (
     annotator_rows,
     confounded,
     of_all,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.analysis.agreement.figures import Rated
     from workbench.analysis.arrays import BoolArray
 
-__all__ = ["DEFAULT_MAX_LINE", "GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "save_agreement"]
+__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "save_agreement"]
 
 SAMPLES = 1_000
 """Bootstrap samples behind an interval."""
@@ -179,9 +179,7 @@ def _part(rated: Rated, kept: BoolArray, name: str) -> Part:
     return Part(some, GroupFigures(**structs.asdict(figures(some)), group=name))
 
 
-def agreement_of_file(
-    path: Path | None, level: Level, *, order: Sequence[str] = (), max_line: int = DEFAULT_MAX_LINE
-) -> tuple[Agreement, list[Refusal]]:
+def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] = ()) -> tuple[Agreement, list[Refusal]]:
     """Agreement on ratings of anything: JSON lines of ``item``, ``annotator`` and ``value``.
 
     Args:
@@ -198,7 +196,7 @@ def agreement_of_file(
     from workbench.analysis.agreement.alpha import MOST_RATIOS
     from workbench.analysis.agreement.figures import ceilings, figures
 
-    columns = files.read(path, max_line, level, order)
+    columns = files.read(path, DEFAULT_MAX_LINE, level, order)
     if not columns.item:
         first = columns.refused[0] if columns.refused else None
         why = f"Line {first.line}: {first.message}" if first else files.FORM

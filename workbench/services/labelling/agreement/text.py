@@ -18,6 +18,7 @@ from workbench.model.agreement import (
 )
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.render.bars import NONE, counted, percent
+from workbench.render.columns import aligned, number
 from workbench.render.inert import inert
 
 _WIDTH = 79
@@ -30,10 +31,10 @@ def agreement_text(report: AgreementReport) -> str:
     """The whole report for a terminal."""
     blocks = [
         head(report),
-        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in headline(report)),
-        said(report),
+        "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
+        _said(report),
     ]
-    blocks += [sentence(ceiling) for ceiling in report.ceiling]
+    blocks += [_sentence(ceiling) for ceiling in report.ceiling]
     blocks += [_pairs(report), _people(report.per_annotator)]
     if report.groups:
         names = [group_name(group.group, report.by) for group in report.groups]
@@ -56,7 +57,7 @@ def head(report: AgreementReport) -> str:
     )
 
 
-def headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
+def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     """The figures: name, value, interval, and what stands behind it."""
     drawn = f"bootstrap of {report.interval_by}s, {report.bootstrap:,} samples, seed {report.seed}"
     behind = drawn if report.bootstrap else ""
@@ -88,7 +89,7 @@ def _why_no_fleiss(report: Figures) -> str:
     return "undefined: label counts differ, or one category only"
 
 
-def said(report: Figures) -> str:
+def _said(report: Figures) -> str:
     """What was said how often."""
     if report.prevalence is None:
         return "said: more values than can be listed"
@@ -96,7 +97,7 @@ def said(report: Figures) -> str:
     return "said: " + (", ".join(f"{inert(name)} {percent(share)} %" for name, share in shares) or "nothing yet")
 
 
-def sentence(ceiling: Ceiling) -> str:
+def _sentence(ceiling: Ceiling) -> str:
     """What label noise allows to measure."""
     source = "From their agreement" if ceiling.source == "agreement" else "On checks"
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
@@ -121,7 +122,7 @@ def _pairs(report: AgreementReport) -> str:
     rows = [("pair", "n", "agree %", "kappa", "95 % interval", f"by {report.shared_by}" if report.shared_by else "")]
     rows += [pair_cells(pair) for pair in report.cohen_kappa[:SHOWN]]
     more = len(report.cohen_kappa) - SHOWN
-    lines = [_aligned(rows, left=(0, 5)), *([f"… and {more:,} more; --json has them all"] if more > 0 else [])]
+    lines = [aligned(rows, left=(0, 5)), *([f"… and {more:,} more; --json has them all"] if more > 0 else [])]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
         lines.append(f"Can't be told apart from the {report.shared_by}: {'; '.join(alone)}.")
@@ -164,7 +165,7 @@ def _people(people: Sequence[AnnotatorQuality]) -> str:
         return ""
     kept = filled(people)
     rows = [PEOPLE_COLUMNS, *(person_cells(person) for person in people[:SHOWN])]
-    table = _aligned([tuple(row[column] for column in kept) for row in rows])
+    table = aligned([tuple(row[column] for column in kept) for row in rows])
     more = len(people) - SHOWN
     return table + (f"\n… and {more:,} more; --json has them all" if more > 0 else "")
 
@@ -207,7 +208,7 @@ def share(found: Share) -> str:
 def _table(title: str, names: Sequence[str], groups: Sequence[GroupFigures]) -> str:
     rows = [(title, "items", "agree %", "95 % interval", "alpha", "95 % interval", "AC1")]
     rows += [(inert(name), *group_cells(group)) for name, group in zip(names, groups, strict=True)]
-    return _aligned(rows[: SHOWN + 1])
+    return aligned(rows[: SHOWN + 1])
 
 
 def group_cells(group: Figures) -> tuple[str, str, str, str, str, str]:
@@ -229,11 +230,6 @@ def group_name(name: str, by: str | None) -> str:
     return name or "(none)"
 
 
-def number(value: float | None) -> str:
-    """A coefficient to three digits."""
-    return NONE if value is None else f"{value:.3f}"
-
-
 def ends(interval: Ends | None) -> str:
     """A coefficient's interval."""
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
@@ -241,14 +237,3 @@ def ends(interval: Ends | None) -> str:
 
 def _percents(interval: Ends | None) -> str:
     return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
-
-
-def _aligned(rows: Sequence[tuple[str, ...]], left: Sequence[int] = (0,)) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column in left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )

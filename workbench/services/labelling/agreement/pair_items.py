@@ -11,7 +11,7 @@ from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery, BrowseRow
 from workbench.model.label import Task
 from workbench.services.browsing import ItemTable
-from workbench.services.labelling.agreement_data import counted
+from workbench.services.labelling.agreement.labels import counted
 from workbench.services.project import Project
 
 

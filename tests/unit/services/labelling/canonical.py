@@ -1,0 +1,39 @@
+"""One form of all that a database says, which databases with the same items can be compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from workbench.services.labelling.label_export import history_lines
+from workbench.services.project import Project
+from workbench.store import events, label_lines, people
+
+_TASKS = """SELECT t.task, d.name, q.key, c.key, t.state, t.verdict, t.subtype, t.reason, t.decided_by, t.round
+    FROM task_states AS t LEFT JOIN completions AS c ON t.task = 'correctness' AND c.id = t.subject
+    JOIN questions AS q ON q.id = coalesce(c.question_id, t.subject) JOIN datasets AS d ON d.id = q.dataset_id
+    ORDER BY 1, 2, 3, 4"""
+_ITEMS = """SELECT 'item', d.name, q.key, c.key, i.state, i.gold, i.gold_from, i.subtype, i.reason
+    FROM item_states AS i JOIN completions AS c ON c.id = i.completion_id
+    JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id ORDER BY 2, 3, 4"""
+
+
+def canonical(project: Project) -> bytes:
+    """All events by (created_at, uuid), then all derived states, with names and ids of files instead of row ids.
+
+    Databases with the same items that have seen the same events give the same bytes, in whatever order they came.
+    """
+    return b"".join(_lines(project))
+
+
+def _lines(project: Project) -> Iterator[bytes]:
+    reader = project.database.reader()
+    for line in history_lines(label_lines.placed(reader, events.in_time(reader))):
+        if line.role == people.COORDINATOR:
+            # A person's role is their database's own.
+            line.role = "adjudicator" if line.kind == "adjudication" else "annotator"
+        yield msgspec.json.encode(line) + b"\n"
+    for query in (_TASKS, _ITEMS):
+        for state in reader.execute(query):
+            yield msgspec.json.encode(state) + b"\n"

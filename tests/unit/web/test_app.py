@@ -47,6 +47,18 @@ def project(tmp_path: Path) -> Project:
     return project
 
 
+def apps(project: Project) -> list[psutil.Process]:
+    """The apps that run on the project; other tests may have left children of other kinds."""
+    return [one for one in psutil.Process().children() if str(project.path) in _command(one)]
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
 async def test_two_people_label_at_once_each_as_themselves(project: Project) -> None:
     def count(name: str) -> int:
         return sum(labeller == name for labeller, _, _ in labels(project))
@@ -70,7 +82,7 @@ async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> N
             await page.press("1")
             await until(lambda: first not in held(project, "ann"))
             at = await at_hand(project, "ann")
-        await until(lambda: not psutil.Process().children())
+        await until(lambda: not apps(project))
         assert held(project, "ann")[0] == at
         async with tab(client, address) as page:
             await page.wait_for(at)
@@ -94,7 +106,7 @@ async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: P
             async with tab(client, address) as page:
                 await at_hand(project, "ann")
                 await page.press("1")
-            await until(lambda: not psutil.Process().children())
+            await until(lambda: not apps(project))
             assert len(labels(project)) == count
     assert [finding for finding in doctor(project) if not finding.ok] == []
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Static
+from textual.worker import WorkerFailed
 
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
@@ -37,9 +38,11 @@ async def opened(
 
 
 async def settle(pilot: Pilot[None]) -> None:
-    """Wait until background work has ended and its results are shown."""
+    """Wait until background work has ended, well or not, and its results are shown."""
     for _ in range(3):
-        await pilot.app.workers.wait_for_complete()
+        # Work that fails just now is the screen's to tell.
+        with suppress(WorkerFailed):
+            await pilot.app.workers.wait_for_complete()
         await pilot.pause()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -32,13 +33,13 @@ def coordinating_actions(screen: str) -> tuple[Action, ...]:
 class Coordinating(WorkbenchScreen):
     """A screen that shows the coordinator one item at a time."""
 
+    @abstractmethod
     def decided_on(self) -> tuple[int, bool] | None:
         """Row id of the item that decisions are about, and whether it is excluded; None while there is none."""
-        raise NotImplementedError
 
+    @abstractmethod
     def after_decision(self, completion: int) -> None:
         """Show what has become of the item."""
-        raise NotImplementedError
 
     def action_reopen(self) -> None:
         """Ask why, then begin a new round."""

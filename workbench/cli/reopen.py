@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import click
 
 from workbench.cli.common import (
@@ -32,7 +34,13 @@ from workbench.cli.common import (
 )
 @json_option
 def command(
-    database: str, where: tuple[str, ...], limit: int | None, reason: str, by: str, task: str, as_json: bool
+    database: str,
+    where: tuple[str, ...],
+    limit: int | None,
+    reason: str,
+    by: str,
+    task: Literal["correctness", "type", "both"],
+    as_json: bool,
 ) -> None:
     """Have items labelled anew: a new round begins, and the labels before it count no longer.
 
@@ -48,7 +56,7 @@ def command(
             required_selection(where, limit),
             reason=reason,
             by=by,
-            task=task,  # type: ignore[arg-type]
+            task=task,
         )
     if as_json:
         print_json(done)

@@ -15,7 +15,7 @@ from bench.synthetic import FULL, VERIFIER, cached
 from bench.terminal import Terminal, workbench
 from workbench.model.browse import BrowseQuery
 from workbench.model.selection import parse_condition
-from workbench.services.browsing import ItemTable
+from workbench.services.items.browsing import ItemTable
 from workbench.services.project import Project, open_project
 
 _SMALL = 1_000

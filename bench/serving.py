@@ -25,7 +25,7 @@ from tests.helpers import make_project
 from tests.servers.faulty import launched
 from workbench.model.run import RunInfo
 from workbench.services.project import Project
-from workbench.services.verifying import start, wait
+from workbench.services.running.verifying import start, wait
 from workbench.verifiers.limits import peak_of_process
 
 _WORDS = "The solution was compared with the reference. " * 30

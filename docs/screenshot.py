@@ -9,8 +9,8 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from workbench.services.browsing import find
 from workbench.services.demo import load_sample, verify_sample
+from workbench.services.items.browsing import find
 from workbench.services.labelling.labels import import_labels
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project

@@ -20,8 +20,8 @@ from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.services.project import Project
-from workbench.services.run_costs import run_costs
-from workbench.services.verifying import resume, run_info, start
+from workbench.services.running.run_costs import run_costs
+from workbench.services.running.verifying import resume, run_info, start
 
 VERIFIER = "asker"
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.background import hurry, install_plugin, kill, runner_ends, runner_pid, stored, until, until_writing
 from tests.helpers import make_project, numbered
-from workbench.services.verifying import start, wait
+from workbench.services.running.verifying import start, wait
 
 KILLS = 50
 ITEMS = 25_000

@@ -15,10 +15,10 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, set
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import Outcome
 from workbench.render.bars import percent
-from workbench.services.accuracy import accuracy
-from workbench.services.accuracy_items import judged_items
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.accuracy_items import judged_items
+from workbench.services.measuring.tables import accuracy_csv
 from workbench.services.project import Project
-from workbench.services.tables import accuracy_csv
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import WIDE, AccuracyScreen
 from workbench.tui.screens.accuracy_items import JudgedSource

@@ -15,8 +15,8 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, opened, press, settle, text_of
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.model.verdict import Outcome
-from workbench.services import verifying
 from workbench.services.project import Project
+from workbench.services.running import verifying
 from workbench.services.trust import NotTrustedError
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.add_judge import AddJudgeScreen

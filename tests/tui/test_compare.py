@@ -10,8 +10,8 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, text_of
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
-from workbench.services.comparing import compared
-from workbench.services.comparing_text import verdict
+from workbench.services.measuring.comparing import compared
+from workbench.services.measuring.comparing_text import verdict
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import CompareScreen, Pair

@@ -10,7 +10,7 @@ from textual.widgets import OptionList
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.model.verdict import Outcome
-from workbench.services.importing import import_files, plan_import
+from workbench.services.items.importing import import_files, plan_import
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project

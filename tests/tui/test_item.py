@@ -257,7 +257,7 @@ async def test_texts_and_names_are_data(tmp_path: Path, size: tuple[int, int]) -
 
 
 async def test_real_items_open_at_both_sizes(real_file: Path, tmp_path: Path) -> None:
-    from workbench.services.importing import import_files, plan_import
+    from workbench.services.items.importing import import_files, plan_import
     from workbench.services.project import open_project
 
     project = open_project(tmp_path / "real.db", create=True)

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import notices, opened, press, settle, text_of
-from workbench.services.browsing import coordinator_name
+from workbench.services.items.browsing import coordinator_name
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project

@@ -15,8 +15,8 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, tex
 from workbench.errors import UsageError
 from workbench.model.run import RunInfo
 from workbench.model.verdict import Outcome
-from workbench.services import verifying
 from workbench.services.project import Project
+from workbench.services.running import verifying
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.runs import RunsScreen
 from workbench.tui.screens.start_run import read_options

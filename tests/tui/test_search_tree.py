@@ -12,9 +12,9 @@ from tests.helpers import make_project, numbered
 from tests.tui.asked import Told, add_judged
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged
+from workbench.services.items.searching import search_of
 from workbench.services.project import Project
-from workbench.services.searching import search_of
-from workbench.services.transcripts import transcript
+from workbench.services.running.transcripts import transcript
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.search_tree import SearchTreeScreen
 from workbench.tui.screens.transcript import TranscriptScreen

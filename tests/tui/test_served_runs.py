@@ -15,7 +15,7 @@ from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.tui.stage import notices, opened, press, settle, text_of, until
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.services.project import Project
-from workbench.services.run_status import run_info
+from workbench.services.running.run_status import run_info
 from workbench.tui.app import WorkbenchApp
 
 ITEMS = 6

@@ -9,7 +9,7 @@ import pytest
 
 from tests.tui.labelling import ITEMS, labels, make
 from tests.tui.stage import opened, press, text_of
-from tests.unit.services.scored_runs import add_complete_run, types
+from tests.unit.services.measuring.scored_runs import add_complete_run, types
 from workbench.model.suggestion import ANSWER_TYPE
 from workbench.services.project import Project
 from workbench.services.settings import Settings

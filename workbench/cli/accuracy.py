@@ -49,8 +49,8 @@ def command(
     Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, the
     false-positive and false-negative rates and the row of always-incorrect.
     """
-    from workbench.services.accuracy import accuracy
-    from workbench.services.tables import accuracy_csv, accuracy_text
+    from workbench.services.measuring.accuracy import accuracy
+    from workbench.services.measuring.tables import accuracy_csv, accuracy_text
 
     with project_at(database) as project:
         report = accuracy(

@@ -41,8 +41,8 @@ def command(
     McNemar's exact test takes items as independent; the difference's interval and the permutation test go by
     question, since completions of one question are right and wrong together.
     """
-    from workbench.services.comparing import compare
-    from workbench.services.comparing_text import compare_text
+    from workbench.services.measuring.comparing import compare
+    from workbench.services.measuring.comparing_text import compare_text
 
     with project_at(database) as project:
         report = compare(project, a, b, protocol=protocol, gold=gold, selection=selection_of(where), examples=examples)

@@ -33,7 +33,7 @@ def command(database: str, verifier: str, gold: Any, where: tuple[str, ...], run
     Each over all items, and as the mean of the questions' own coefficients with how many questions have one: a
     question whose scores or labels are all the same has none.
     """
-    from workbench.services.correlating import correlate
+    from workbench.services.measuring.correlating import correlate
 
     with project_at(database) as project:
         report = correlate(project, verifier, gold=gold, selection=selection_of(where), run=run)

@@ -20,9 +20,9 @@ def command(database: str, as_json: bool) -> None:
 
     Without a terminal, or with --json, the accuracy table by answer subtype is printed instead.
     """
-    from workbench.services.accuracy import accuracy
     from workbench.services.demo import VERIFIERS, load_sample, verify_sample
-    from workbench.services.tables import accuracy_text
+    from workbench.services.measuring.accuracy import accuracy
+    from workbench.services.measuring.tables import accuracy_text
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
     with project_at(database, create=True) as project:

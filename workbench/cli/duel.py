@@ -48,8 +48,8 @@ def command(
 
     It is asked in both orders (-o base_url=… -o model=…); a win counts only in both. Run it again to go on.
     """
-    from workbench.services.duelling import duel_report, start_duel
-    from workbench.services.study_text import duel_text
+    from workbench.services.running.duelling import duel_report, start_duel
+    from workbench.services.running.study_text import duel_text
 
     with project_at(database) as project:
         chosen, selection = options_of(options), selection_of(where, limit)

@@ -17,7 +17,7 @@ from workbench.cli.common import (
     where_option,
 )
 from workbench.model.verdict import GoldChoice
-from workbench.services.exporting import FORMATS, TABLES, ExportFormat, Table, export
+from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export
 
 
 @click.command()

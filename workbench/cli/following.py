@@ -17,7 +17,7 @@ _CLEAR = "\r\x1b[K"
 
 def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
     """Show a run's progress until it ends; Ctrl-C leaves it going and ends the command."""
-    from workbench.services.verifying import wait
+    from workbench.services.running.verifying import wait
 
     terminal = sys.stderr.isatty()
     try:

@@ -11,7 +11,7 @@ import click
 
 from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, project_at, say, show
 from workbench.model.item import QuarantinedRow
-from workbench.services.importing import (
+from workbench.services.items.importing import (
     DEFAULT_MAX_LINE,
     FORMATS,
     FilePlan,

@@ -31,7 +31,7 @@ def command(database: str, name: str, options: tuple[str, ...], trust: bool, as_
     NAME is a verifier of workbench.toml or the database, or a kind with its options (llm-judge -o base_url=…
     -o model=…). Exit code 1: something is wrong.
     """
-    from workbench.services.models import check_servers
+    from workbench.services.running.models import check_servers
 
     chosen = options_of(options)
     with project_at(database) as project:

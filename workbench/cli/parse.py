@@ -9,7 +9,7 @@ import click
 
 from workbench.cli.common import REFUSED_SOME, print_line, say
 from workbench.model.item import Refusal
-from workbench.services.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
+from workbench.services.running.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
 
 
 @click.command(epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")

@@ -17,7 +17,7 @@ from workbench.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from workbench.services.previewing import PreviewedCall
+    from workbench.services.running.previewing import PreviewedCall
 
 
 @click.command()
@@ -31,7 +31,7 @@ def command(database: str, verifier: str, item: str, options: tuple[str, ...], a
 
     Where a later request rests on what a model has yet to say, a stand-in ⟨…⟩ holds its place.
     """
-    from workbench.services.previewing import preview_calls
+    from workbench.services.running.previewing import preview_calls
 
     with project_at(database) as project:
         calls = preview_calls(project, verifier, options_of(options), item)

@@ -29,7 +29,7 @@ from workbench.render.excerpt import excerpt, shortened
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
-    from workbench.services.probing import Plan
+    from workbench.services.running.probing import Plan
 
 _CLEAR = "\r\x1b[K"
 _INDENT = " " * 13
@@ -71,8 +71,8 @@ def command(
     Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
     stay as they are. A judge's replies are stored, so trying it again asks nothing twice.
     """
-    from workbench.services.probe_text import probe_text
-    from workbench.services.probing import plan, run
+    from workbench.services.running.probe_text import probe_text
+    from workbench.services.running.probing import plan, run
 
     with project_at(database) as project:
         if accepted:
@@ -118,7 +118,7 @@ def _draw(done: int, total: int) -> None:
 
 
 def _list(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:
-    from workbench.services.probing import accepted
+    from workbench.services.running.probing import accepted
 
     for one in accepted(project, verifier, families):
         if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from workbench.cli.common import json_option, print_json, say
-from workbench.services.replaying import DEFAULT_MAX_LINE, open_book
+from workbench.services.running.replaying import DEFAULT_MAX_LINE, open_book
 
 
 @click.command()

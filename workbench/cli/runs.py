@@ -45,7 +45,7 @@ def command(database: str, verb: str, run: int | None, retry_errors: bool, trust
 
 
 def _list(project: Project, as_json: bool) -> None:
-    from workbench.services.verifying import runs
+    from workbench.services.running.verifying import runs
 
     found = runs(project)
     if as_json:
@@ -58,7 +58,7 @@ def _list(project: Project, as_json: bool) -> None:
 
 
 def _do(project: Project, verb: str, run: int, retry_errors: bool, trust: bool) -> None:
-    from workbench.services import verifying
+    from workbench.services.running import verifying
 
     if verb == "resume":
         trusting(lambda yes: verifying.resume(project, run, trust=yes, retry_errors=retry_errors), trust)
@@ -68,8 +68,8 @@ def _do(project: Project, verb: str, run: int, retry_errors: bool, trust: bool) 
 
 
 def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
-    from workbench.services.run_costs import run_costs
-    from workbench.services.verifying import run_info
+    from workbench.services.running.run_costs import run_costs
+    from workbench.services.running.verifying import run_info
 
     info = run_info(project, run)
     costs = run_costs(project, info)

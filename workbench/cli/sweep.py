@@ -61,8 +61,8 @@ def command(
 
     Each point is a run with a name of its own (JUDGE/depth-3), and all share their replies. Run it again to go on.
     """
-    from workbench.services.study_text import sweep_text
-    from workbench.services.sweeping import start_sweep, sweep_estimate, sweep_points, sweep_report
+    from workbench.services.running.study_text import sweep_text
+    from workbench.services.running.sweeping import start_sweep, sweep_estimate, sweep_points, sweep_report
 
     points = sweep_points(_varied(vary), grid)
     chosen, selection = options_of(options), selection_of(where, limit)

@@ -61,9 +61,9 @@ def command(
     """
     from msgspec import structs
 
-    from workbench.services.scores_text import threshold_text
-    from workbench.services.thresholds import fit
-    from workbench.services.thresholds import save as start
+    from workbench.services.measuring.scores_text import threshold_text
+    from workbench.services.measuring.thresholds import fit
+    from workbench.services.measuring.thresholds import save as start
 
     with project_at(database) as project:
         report = fit(

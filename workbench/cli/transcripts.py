@@ -18,7 +18,7 @@ def command(database: str, verifier: str, run: int | None) -> None:
 
     They hold the items' texts and no keys. What is printed can be served again: workbench replay FILE.
     """
-    from workbench.services.recording import recorded
+    from workbench.services.running.recording import recorded
 
     with project_at(database) as project:
         for exchange in recorded(project, verifier, run):

@@ -39,8 +39,8 @@ def command(
     database: str, verifier: str, run: int | None, evidence: bool, transcript: str | None, as_json: bool
 ) -> None:
     """Print a verifier's verdicts, one JSON line an item (with or without --json)."""
-    from workbench.services.transcripts import transcripts_of
-    from workbench.services.verifying import verdict_evidence, verdict_lines
+    from workbench.services.running.transcripts import transcripts_of
+    from workbench.services.running.verifying import verdict_evidence, verdict_lines
 
     if transcript is not None and evidence:
         raise click.UsageError("--transcript and --evidence exclude each other.")

@@ -13,7 +13,7 @@ from workbench.render.inert import inert
 @json_option
 def command(database: str, as_json: bool) -> None:
     """List the verifiers that can be run, their options, and the names they have here."""
-    from workbench.services.verifying import kinds, settings_problems
+    from workbench.services.running.verifying import kinds, settings_problems
 
     with project_at(database) as project:
         found = kinds(project)

@@ -55,8 +55,8 @@ def command(
     Stored verdicts are never repeated. The work is done by a background process: Ctrl-C leaves it going, and so
     does closing the terminal.
     """
-    from workbench.services.run_costs import estimate
-    from workbench.services.verifying import start, verdict_counts
+    from workbench.services.running.run_costs import estimate
+    from workbench.services.running.verifying import start, verdict_counts
 
     began = time.monotonic()
     selection = selection_of(where, limit)

@@ -8,11 +8,11 @@ from pathlib import Path
 from workbench.errors import FormatError
 from workbench.model.run import RunInfo
 from workbench.model.selection import Selection
-from workbench.services.importing import import_files, plan_import
+from workbench.services.items.importing import import_files, plan_import
 from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project
-from workbench.services.run_status import wait
-from workbench.services.verifying import start
+from workbench.services.running.run_status import wait
+from workbench.services.running.verifying import start
 
 VERIFIERS = ("rules", "exact", "normalized-exact", "math-verify", "always-incorrect")
 DATASET = "sample"

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from workbench.model.label import EXCLUSION_REASONS
-from workbench.services.browsing import coordinator_name
+from workbench.services.items.browsing import coordinator_name
 from workbench.services.labelling import coordinating
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen

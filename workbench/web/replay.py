@@ -15,7 +15,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from workbench.errors import UsageError
-from workbench.services.replaying import ORIGIN_HEADER, Book
+from workbench.services.running.replaying import ORIGIN_HEADER, Book
 
 HOST = "127.0.0.1"
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.helpers import make_project, numbered
-from tests.unit.services.scored_runs import add_complete_run, scores, types
+from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
 from workbench.cli import root
 from workbench.errors import UsageError
 from workbench.model.schemas import schema

@@ -16,7 +16,7 @@ import pytest
 from tests.background import install_plugin, runner_ends, runner_pid, until, until_writing
 from tests.helpers import add_items, make_project, numbered
 from workbench.services.project import Project
-from workbench.services.verifying import run_info, runs
+from workbench.services.running.verifying import run_info, runs
 
 ITEMS = 600
 

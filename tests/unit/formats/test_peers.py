@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from workbench.formats.label_studio import CONFIG
-from workbench.services.exporting import export
-from workbench.services.importing import import_files, plan_import, preview_import
+from workbench.services.items.exporting import export
+from workbench.services.items.importing import import_files, plan_import, preview_import
 from workbench.services.labelling.label_export import current_lines
 from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project, open_project

@@ -19,7 +19,7 @@ from workbench.runs import lease as leases
 from workbench.runs.launch import ensure_runner, log_path
 from workbench.runs.lease import Lease, LeaseLost, is_alive
 from workbench.services.project import Project
-from workbench.services.verifying import pause, runs, start
+from workbench.services.running.verifying import pause, runs, start
 from workbench.store import runs as stored
 from workbench.store.runs import LeaseRow
 

@@ -16,9 +16,9 @@ from workbench.model.verdict import Outcome, Verdict
 from workbench.runs import execution, runner
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.runner import Runner
-from workbench.services import verifying
 from workbench.services.project import Project, open_project
-from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
+from workbench.services.running import verifying
+from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
 from workbench.store import runs as rows
 from workbench.store import verdicts
 

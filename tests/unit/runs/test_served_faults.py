@@ -16,8 +16,8 @@ from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.llm import waiting
 from workbench.services.project import Project
-from workbench.services.run_costs import run_costs
-from workbench.services.verifying import run_info, start, wait
+from workbench.services.running.run_costs import run_costs
+from workbench.services.running.verifying import run_info, start, wait
 
 ITEMS = 400
 AT_ONCE = 8

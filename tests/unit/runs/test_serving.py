@@ -20,8 +20,8 @@ from workbench.model.run import RunInfo
 from workbench.model.selection import Selection
 from workbench.model.verdict import VerifierInput
 from workbench.runs import serving
-from workbench.services.run_costs import run_costs
-from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_lines
+from workbench.services.running.run_costs import run_costs
+from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_lines
 from workbench.store import verdicts
 from workbench.store.connection import Database
 from workbench.verifiers.asking import judged_by_server

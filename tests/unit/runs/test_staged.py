@@ -17,7 +17,7 @@ from workbench.runs.execution import judge_staged
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.services.project import Project
-from workbench.services.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
+from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
 from workbench.store import runs as rows
 from workbench.verifiers.registry import Registry
 

@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.services.care import backup, doctor, repair
-from workbench.services.exporting import export
+from workbench.services.items.exporting import export
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.project import open_project
 

@@ -13,11 +13,11 @@ from tests.servers.scripted import ScriptedServer, scripted
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.errors import UsageError
 from workbench.model.run import RunInfo
-from workbench.services.models import check_servers
-from workbench.services.previewing import preview_calls
 from workbench.services.project import Project
+from workbench.services.running.models import check_servers
+from workbench.services.running.previewing import preview_calls
+from workbench.services.running.verifying import kinds, resume, settings_problems, start, wait
 from workbench.services.trust import NotTrustedError
-from workbench.services.verifying import kinds, resume, settings_problems, start, wait
 
 ITEMS = 4
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 from workbench.errors import UsageError
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion
-from workbench.services.accuracy import complete_run
 from workbench.services.labelling import ledger
+from workbench.services.measuring.accuracy import complete_run
 from workbench.services.project import Project
 from workbench.store import people
 from workbench.store import runs as stored_runs

@@ -12,7 +12,7 @@ from workbench.model.reasons import title
 from workbench.model.selection import Condition
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.render.bars import counted
-from workbench.services.accuracy_items import JudgedItems, JudgedRow, judged_items
+from workbench.services.measuring.accuracy_items import JudgedItems, JudgedRow, judged_items
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.accuracy_view import PROTOCOLS

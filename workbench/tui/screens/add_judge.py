@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.widgets import Footer, Input, Static
 
 from workbench.errors import OptionError, WorkbenchError
-from workbench.services import configuring
-from workbench.services.configuring import Form
-from workbench.services.previewing import PreviewedCall
+from workbench.services.running import configuring
+from workbench.services.running.configuring import Form
+from workbench.services.running.previewing import PreviewedCall
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.screens.confirm import ConfirmScreen

@@ -14,7 +14,7 @@ from textual.widgets import Footer
 from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery
 from workbench.model.selection import Condition
-from workbench.services import browsing
+from workbench.services.items import browsing
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.screens.sort_by import IMPORT_ORDER, SortByScreen

@@ -14,8 +14,8 @@ from textual.widgets import Footer, Static
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.render.bars import counted
-from workbench.services.comparing import Compared, comparable, compared
-from workbench.services.comparing_text import verdict
+from workbench.services.measuring.comparing import Compared, comparable, compared
+from workbench.services.measuring.comparing_text import verdict
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following

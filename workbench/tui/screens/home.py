@@ -25,7 +25,7 @@ from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
-    from workbench.services.run_status import Watch
+    from workbench.services.running.run_status import Watch
 
 WIDE = 140
 """Terminal columns from which the panels stand in two columns."""
@@ -114,7 +114,7 @@ class HomeScreen(LiveScreen):
         if person is not None:
             return Seen(own=_own_progress(self.project, person))
         if self._watch is None:
-            from workbench.services.run_status import Watch
+            from workbench.services.running.run_status import Watch
 
             self._watch = Watch(self.project)
         return Seen(status=count(self.project), runs=self._watch.runs())

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 
 from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.taxonomy import UNTYPED, type_display
-from workbench.services import browsing
+from workbench.services.items import browsing
 from workbench.tui.actions import Action
 from workbench.tui.coordinating import Coordinating, coordinating_actions
 from workbench.tui.screen import BREAKPOINTS

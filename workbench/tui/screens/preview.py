@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.widgets import Footer
 
 from workbench.render.bars import counted
-from workbench.services.configuring import preview
-from workbench.services.previewing import PreviewedCall
+from workbench.services.running.configuring import preview
+from workbench.services.running.previewing import PreviewedCall
 from workbench.tui.actions import Action
 from workbench.tui.finding import FindingScreen, finding_actions
 from workbench.tui.widgets.call_text import REQUEST, planned_text

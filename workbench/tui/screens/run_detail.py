@@ -9,8 +9,8 @@ from textual.widgets import Footer, Static
 from workbench.model.calls import RunCosts
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.services.logs import runner_log
-from workbench.services.run_costs import run_costs
-from workbench.services.verifying import run_info
+from workbench.services.running.run_costs import run_costs
+from workbench.services.running.verifying import run_info
 from workbench.tui.live import LiveScreen
 from workbench.tui.widgets import run_view
 from workbench.tui.widgets.title_bar import TitleBar

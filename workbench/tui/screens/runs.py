@@ -14,8 +14,8 @@ from textual.worker import Worker, WorkerState
 
 from workbench.model.calls import Estimate
 from workbench.model.run import ACTIVE, RunInfo, VerifierInfo
-from workbench.services import verifying
-from workbench.services.run_costs import estimate
+from workbench.services.running import verifying
+from workbench.services.running.run_costs import estimate
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.screens.confirm import ConfirmScreen

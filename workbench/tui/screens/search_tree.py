@@ -14,8 +14,8 @@ from textual.widgets import Footer, Static, Tree
 
 from workbench.model.search import Search, SearchNode, SearchRollout
 from workbench.render.bars import NONE
-from workbench.services.searching import search_of
-from workbench.services.transcripts import transcript
+from workbench.services.items.searching import search_of
+from workbench.services.running.transcripts import transcript
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets.cells import printable

@@ -18,7 +18,7 @@ from textual.widgets.option_list import Option
 from workbench.errors import UsageError, WorkbenchError
 from workbench.model.run import VerifierInfo
 from workbench.model.selection import Selection
-from workbench.services.browsing import read_conditions
+from workbench.services.items.browsing import read_conditions
 from workbench.tui.actions import Action, bindings
 from workbench.tui.widgets.cells import printable
 

@@ -15,7 +15,7 @@ from textual.widgets import Footer, Static
 from workbench.model.calls import CallShown, Transcript
 from workbench.render.bars import counted
 from workbench.render.document import RenderedText
-from workbench.services import transcripts
+from workbench.services.running import transcripts
 from workbench.tui.actions import Action
 from workbench.tui.finding import FindingScreen, finding_actions
 from workbench.tui.screen import BREAKPOINTS

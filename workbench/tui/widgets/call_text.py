@@ -10,7 +10,7 @@ from workbench.model.calls import CallShown
 from workbench.render.bars import NONE
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.render.text import render_raw
-from workbench.services.previewing import PreviewedCall
+from workbench.services.running.previewing import PreviewedCall
 from workbench.tui.widgets.cells import printable
 
 REPLY: Final = "reply"

@@ -8,8 +8,8 @@ from textual.content import Content
 
 from workbench.model.report import CompareReport
 from workbench.render.bars import counted
-from workbench.services.comparing import Compared, DifferingRow
-from workbench.services.comparing_text import p_value
+from workbench.services.measuring.comparing import Compared, DifferingRow
+from workbench.services.measuring.comparing_text import p_value
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row

@@ -11,7 +11,7 @@ from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.render.document import RenderedText
 from workbench.render.pieces import ANSWER_SIGN
 from workbench.render.text import render, render_raw
-from workbench.services.browsing import final_answers, origin
+from workbench.services.items.browsing import final_answers, origin
 from workbench.services.labelling.cards import FinalAnswer
 from workbench.tui.widgets.wrapping import Wrapped, prepare
 

@@ -8,7 +8,7 @@ from workbench.model.browse import ItemDetail
 from workbench.render.answers import render_answer
 from workbench.render.document import RenderedLine, RenderedText, Span
 from workbench.render.text import render
-from workbench.services.browsing import final_answers
+from workbench.services.items.browsing import final_answers
 from workbench.tui.widgets.evidence import evidence
 
 _CHARACTERS, _TAIL = 500, 400

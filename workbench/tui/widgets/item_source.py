@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from workbench.model.browse import BrowseRow
-from workbench.services.browsing import ItemTable
+from workbench.services.items.browsing import ItemTable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
 from workbench.tui.widgets.overview import STATE_MARKS
 

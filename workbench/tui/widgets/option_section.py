@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from workbench.services.configuring import FormOption, Section
+from workbench.services.running.configuring import FormOption, Section
 from workbench.tui.widgets.choices import Choice
 from workbench.tui.widgets.option_field import DEFAULT, OptionField
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import make_project, mean_nobody, numbered
 from workbench.errors import AnnotationError, UsageError
-from workbench.services.browsing import coordinator_name, detail
+from workbench.services.items.browsing import coordinator_name, detail
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.services.project import Project

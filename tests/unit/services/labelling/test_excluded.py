@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.unit.services.scored_runs import add_complete_run, scores
+from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.model.browse import BrowseQuery
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome, Verdict
-from workbench.services.accuracy import accuracy
-from workbench.services.accuracy_items import judged_items
-from workbench.services.browsing import ItemTable, detail
-from workbench.services.comparing import compare
-from workbench.services.exporting import export
+from workbench.services.items.browsing import ItemTable, detail
+from workbench.services.items.exporting import export
 from workbench.services.labelling.coordinating import exclude
 from workbench.services.labelling.labels import import_labels
-from workbench.services.pairing import pairs
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.accuracy_items import judged_items
+from workbench.services.measuring.comparing import compare
+from workbench.services.measuring.pairing import pairs
 from workbench.services.project import Project
 from workbench.services.status import status
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
-from tests.unit.services.scored_runs import add_complete_run, scores
+from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.errors import UsageError
 from workbench.model.ordering import Order
 from workbench.model.selection import Selection, parse_condition

@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.model.label import EventKind, LabelEvent
-from workbench.services.exporting import export
+from workbench.services.items.exporting import export
 from workbench.services.labelling import ledger
 from workbench.services.labelling.coordinating import exclude, reopen
 from workbench.services.project import Project

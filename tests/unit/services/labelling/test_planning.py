@@ -20,11 +20,11 @@ from workbench.model.label import LabelVerdict
 from workbench.model.plan import Plan, PlanRow
 from workbench.model.schemas import schema
 from workbench.model.verdict import Outcome
-from workbench.services.accuracy import accuracy
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.plan_text import plan_text
 from workbench.services.labelling.planning import plan
+from workbench.services.measuring.accuracy import accuracy
 from workbench.services.project import Project
 
 GOLD, FREE = 30, 400

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project
-from tests.unit.services.scored_runs import add_complete_run, scores, types
+from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
 from workbench.errors import UsageError
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell
-from workbench.services.accuracy import accuracy
-from workbench.services.comparing import comparable
 from workbench.services.labelling.suggesting import suggested_type, suggestions, type_report
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.comparing import comparable
+from workbench.services.measuring.scores_text import types_text
 from workbench.services.project import Project
-from workbench.services.scores_text import types_text
 from workbench.store.blind import open_blind
 
 SUBTYPES = ["A1", "A1", "B5", "C1", None, "D2"]

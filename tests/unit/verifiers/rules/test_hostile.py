@@ -14,8 +14,8 @@ from tests.helpers import make_project, numbered
 from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.model.verdict import Outcome, Verdict
-from workbench.services import verifying
 from workbench.services.project import Project
+from workbench.services.running import verifying
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
 

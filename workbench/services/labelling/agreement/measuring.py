@@ -23,8 +23,8 @@ from workbench.services.labelling.agreement.rows import (
     pair_rows,
     shared_groups,
 )
+from workbench.services.measuring.tables import write_beside
 from workbench.services.project import Project
-from workbench.services.tables import write_beside
 from workbench.store.agreement import GROUPS
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery, BrowseRow
 from workbench.model.label import Task
-from workbench.services.browsing import ItemTable
+from workbench.services.items.browsing import ItemTable
 from workbench.services.labelling.agreement.labels import counted
 from workbench.services.project import Project
 

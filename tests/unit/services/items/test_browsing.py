@@ -1,0 +1,211 @@
+"""Browse and an item's detail: tables, condition lines, reveals and written items."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import StoreError, UsageError
+from workbench.model.browse import BrowseQuery
+from workbench.model.label import LabelEvent
+from workbench.model.run import RunState
+from workbench.model.selection import Condition, parse_condition
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.items import browsing
+from workbench.services.items.browsing import ItemTable
+from workbench.services.labelling import ledger
+from workbench.services.project import Project
+from workbench.store import events, people, runs, verdicts
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(300, model="a model", source="s", domain="math", subtype="A1"))
+
+
+def add_run(project: Project, name: str, outcome: Outcome, state: RunState = "complete") -> None:
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(connection, name=name, kind="exact", options={}, config={}, config_hash=name)
+        run = runs.add(connection, verifier, "1")
+        verdict = Verdict(outcome=outcome, reference_final="7", candidate_final="8", candidate_span=(10, 11), ms=2.0)
+        verdicts.put(connection, run, [(1, verdict)])
+        if state == "complete":
+            runs.complete(connection, run, 1)
+
+
+def add_label(project: Project, name: str, verdict: str, note: str = "") -> None:
+    with project.database.write() as connection:
+        event = LabelEvent(
+            uuid=events.new_uuid(),
+            kind="label",
+            task="correctness",
+            subject=1,
+            annotator=people.add(connection, name),
+            verdict=verdict,  # type: ignore[arg-type]
+            note=note,
+            created_at=people.now(),
+        )
+        ledger.record(connection, event)
+
+
+def reveals(project: Project) -> list[tuple[str, int]]:
+    rows = project.database.reader().execute("SELECT task, subject FROM label_events WHERE kind = 'reveal'")
+    return sorted(rows.fetchall())
+
+
+# -- the table ---------------------------------------------------------------------------------------
+
+
+def test_pages_are_there_before_the_ids_and_agree_with_them(project: Project) -> None:
+    table = ItemTable(project, BrowseQuery())
+    first, second = table.first(128), table.first(128, 128)
+    assert table.first(128, 9_000) == []
+    ids = table.ids()
+    assert [row.id for row in first + second] == list(ids[:256])
+    assert table.rows(ids[:256]) == first + second
+    assert table.count() == len(ids) == browsing.item_count(project) == 300
+
+
+def test_a_filtered_count_waits_for_the_ids(project: Project) -> None:
+    table = ItemTable(project, BrowseQuery(conditions=(parse_condition("gold=correct"),)))
+    counts: list[int] = []
+    thread = Thread(target=lambda: counts.append(table.count()))
+    thread.start()
+    table.ids()
+    thread.join(5)
+    assert counts == [150]
+
+
+def test_a_cancelled_table_stops_reading_and_lets_go_of_who_waits(project: Project) -> None:
+    table, waiting = ItemTable(project, BrowseQuery(search="7")), Event()
+
+    def wait() -> None:
+        table.count()
+        waiting.set()
+
+    thread = Thread(target=wait)
+    thread.start()
+    table.cancel()
+    assert waiting.wait(5)
+    thread.join(5)
+    with pytest.raises(StoreError, match="cancelled"):
+        table.ids()
+    assert len(ItemTable(project, BrowseQuery(search="7")).ids()) > 0
+
+
+def test_verdict_columns_are_the_verifiers_with_a_complete_run(project: Project) -> None:
+    add_run(project, "good", Outcome.INCORRECT)
+    add_run(project, "half", Outcome.CORRECT, "running")
+    table = ItemTable(project, BrowseQuery())
+    assert table.verifiers == ("good",)
+    assert [row.verdicts for row in table.first(2)] == [{"good": "incorrect"}, {}]
+
+
+# -- a line of conditions ----------------------------------------------------------------------------
+
+
+def test_a_line_of_conditions_reads_like_where(project: Project) -> None:
+    assert browsing.read_conditions('type=A  state!=final model="a model" verdict:good=correct', ["good"]) == (
+        Condition("type", "=", "A"),
+        Condition("state", "!=", "final"),
+        Condition("model", "=", "a model"),
+        Condition("verdict:good", "=", "correct"),
+    )
+    assert browsing.read_conditions("  ", []) == ()
+    conditions = browsing.read_conditions('model="a model"', [])
+    assert len(ItemTable(project, BrowseQuery(conditions=conditions)).ids()) == 300
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("typ=A", "Unknown field 'typ'"),
+        ("type", "no condition"),
+        ("state=done", "no state"),
+        ("gold=yes", "no gold label"),
+        ("verdict:good=perhaps", "no verdict"),
+        ("verdict:other=correct", "No verifier 'other'"),
+        ('model="a', "quotation mark"),
+    ],
+)
+def test_a_wrong_line_says_what_is_wrong(line: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem) as caught:
+        browsing.read_conditions(line, ["good"])
+    assert caught.value.hint
+
+
+def test_the_names_to_filter_by(project: Project) -> None:
+    add_run(project, "good", Outcome.CORRECT)
+    assert browsing.names(project) == {
+        "dataset": ["sample"],
+        "model": ["a model"],
+        "source": ["s"],
+        "domain": ["math"],
+        "verdict:": ["good"],
+    }
+
+
+def test_an_item_is_found_by_its_own_id(project: Project) -> None:
+    assert browsing.find(project, "c17") == [18]
+    assert browsing.find(project, "c1700") == []
+
+
+# -- one item ----------------------------------------------------------------------------------------
+
+
+def test_detail_holds_labels_and_verdicts_with_their_evidence(project: Project) -> None:
+    add_label(project, "ann", "correct", note="see line 3")
+    add_label(project, "ben", "incorrect")
+    add_run(project, "good", Outcome.INCORRECT)
+    item = browsing.detail(project, 1)
+    assert (item.completion_id, item.state, item.gold, item.imported_gold) == ("c0", "conflict", "none", "correct")
+    assert [(label.annotator, label.value, label.note) for label in item.labels] == [
+        ("ann", "correct", "see line 3"),
+        ("ben", "incorrect", ""),
+    ]
+    (verdict,) = item.verdicts
+    assert (verdict.verifier, verdict.verdict, verdict.reference_final, verdict.candidate_final) == (
+        "good",
+        "incorrect",
+        "7",
+        "8",
+    )
+    assert verdict.candidate_span == (10, 11)
+    reference, completion = browsing.final_answers(item)
+    assert (reference.text, completion.text, browsing.origin(completion)) == ("7", "7", "last \\boxed")
+
+
+def test_a_look_is_recorded_once_and_reading_ahead_is_no_look(project: Project) -> None:
+    browsing.read(project, 1)
+    assert reveals(project) == []
+    browsing.detail(project, 1)
+    browsing.detail(project, 1)
+    assert reveals(project) == [("correctness", 1), ("type", 1)]
+    browsing.detail(project, 2)  # the other completion of the same question
+    assert reveals(project) == [("correctness", 1), ("correctness", 2), ("type", 1)]
+
+
+def test_a_look_at_an_item_that_is_gone_records_nothing(project: Project) -> None:
+    with pytest.raises(UsageError, match="no item"):
+        browsing.detail(project, 999)
+    assert reveals(project) == []
+
+
+def test_an_item_is_written_beside_the_database(project: Project) -> None:
+    path = browsing.write_item(project, browsing.read(project, 3))
+    assert path.parent == project.path.parent
+    assert json.loads(path.read_text(encoding="utf-8"))["completion_id"] == "c2"
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(stat.S_IRUSR, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_bytes", refused)
+    with pytest.raises(StoreError, match="Permission denied"):
+        browsing.write_item(project, browsing.read(project, 3))

@@ -1,0 +1,374 @@
+"""Items in, items out: nothing changes on the way, and importing twice changes nothing at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+
+from tests.released import released_row, released_rows
+from workbench.errors import FormatError, UsageError
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.items.exporting import ExportFormat, export
+from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
+from workbench.services.project import Project, open_project
+
+CONTENT = ("questions", "question_text", "completions", "completion_text", "sources", "models")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    opened = open_project(tmp_path / "p.db", create=True)
+    yield opened
+    opened.close()
+
+
+def _lines(rows: list[dict[str, Any]]) -> bytes:
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def _file(folder: Path, rows: list[dict[str, Any]], name: str = "f.jsonl") -> Path:
+    path = folder / name
+    path.write_bytes(_lines(rows))
+    return path
+
+
+def _import(project: Project, *files: Path, dataset: str = "d", **options: Any) -> ImportReport:
+    return import_files(project, plan_import(files, **options), dataset=dataset)
+
+
+def _dump(path: Path) -> list[str]:
+    connection = sqlite3.connect(path)
+    try:
+        return list(connection.iterdump())
+    finally:
+        connection.close()
+
+
+def _content(project: Project) -> dict[str, list[tuple[object, ...]]]:
+    reader = project.database.reader()
+    return {table: reader.execute(f"SELECT * FROM {table} ORDER BY id").fetchall() for table in CONTENT}
+
+
+def _imported_alone(folder: Path, file: Path, **options: Any) -> dict[str, list[tuple[object, ...]]]:
+    folder.mkdir()
+    project = open_project(folder / "p.db", create=True)
+    report = _import(project, file, **options)
+    assert report.quarantined == 0
+    content = _content(project)
+    project.close()
+    return content
+
+
+def _counts(report: ImportReport) -> tuple[int, int, int, int]:
+    return report.read, report.imported, report.unchanged, report.quarantined
+
+
+def test_the_released_file_comes_back_byte_for_byte(project: Project, real_file: Path, tmp_path: Path) -> None:
+    report = _import(project, real_file)
+    assert _counts(report) == (108, 108, 0, 0)
+    assert (report.format, report.swapped_types) == ("verifybench", True)
+    types = project.database.reader().execute(
+        "SELECT q.type, count(*) FROM completions AS c JOIN questions AS q ON q.id = c.question_id GROUP BY 1"
+    )
+    assert types.fetchall() == [("A", 37), ("B", 15), ("C", 42), ("D", 14)]
+    subtypes = project.database.reader().execute("SELECT count(DISTINCT subtype) FROM questions")
+    assert subtypes.fetchone() == (15,)
+
+    copy = tmp_path / "copy.jsonl"
+    assert export(project, copy, format="verifybench").written == 108
+    assert copy.read_bytes() == real_file.read_bytes()
+    assert _imported_alone(tmp_path / "elsewhere", copy) == _content(project)
+    assert _counts(_import(project, real_file)) == (108, 0, 108, 0)
+
+
+def test_five_spoiled_lines_stand_in_quarantine(project: Project, real_file: Path, tmp_path: Path) -> None:
+    lines = real_file.read_bytes().split(b"\n")
+    lines[1] = lines[1][:-20]
+    lines[3] = json.dumps({k: v for k, v in json.loads(lines[3]).items() if k != "answer"}).encode()
+    lines[5] = json.dumps({**json.loads(lines[5]), "completion": 42}).encode()
+    lines[7] = lines[7].replace(b'"completion": "', b'"completion": "\xc3\x28', 1)
+    lines[9] = json.dumps({**json.loads(lines[9]), "completion": "x" * 20_000_000}).encode()
+    spoiled = tmp_path / "spoiled.jsonl"
+    spoiled.write_bytes(b"\n".join(lines))
+    expected = {"bad_json": 1, "bad_utf8": 1, "missing_field": 1, "too_long": 1, "wrong_type": 1}
+    for imported in (103, 0):
+        report = _import(project, spoiled)
+        assert _counts(report) == (108, imported, 103 - imported, 5)
+        assert report.reasons == expected
+        assert [row.line for row in report.quarantine] == [2, 4, 6, 8, 10]
+    stored = project.database.reader().execute("SELECT count(*), max(length(raw)) FROM quarantine").fetchone()
+    assert stored == (5, 65_536)
+
+
+@settings(max_examples=60, deadline=None)
+@given(released_rows())
+def test_any_released_rows_come_back_byte_for_byte(rows: list[dict[str, Any]]) -> None:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        project = open_project(folder / "p.db", create=True)
+        source, copy = _file(folder, rows), folder / "copy.jsonl"
+        assert _counts(_import(project, source)) == (len(rows), len(rows), 0, 0)
+        export(project, copy, format="verifybench")
+        project.close()
+        assert copy.read_bytes() == source.read_bytes()
+
+
+def test_importing_twice_changes_no_byte_of_any_table(project: Project, tmp_path: Path) -> None:
+    source = _file(tmp_path, [released_row(n) for n in range(5)] + [{"question": "no more"}])
+    _import(project, source)
+    before = _dump(project.path)
+    report = _import(project, source)
+    assert _counts(report) == (6, 0, 5, 1)
+    assert report.reasons == {"missing_field": 1}
+    assert _dump(project.path) == before
+
+
+def test_another_file_with_the_same_items_adds_none(project: Project, tmp_path: Path) -> None:
+    rows = [released_row(n) for n in range(6)]
+    _import(project, _file(tmp_path, rows[:4]))
+    report = _import(project, _file(tmp_path, rows[::-1], "more.jsonl"))
+    assert _counts(report) == (6, 2, 4, 0)
+
+
+def test_the_same_id_with_other_content_is_a_conflict(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(0), released_row(2)]))
+    changed = [released_row(0, completion="Another."), released_row(2, question="Another?"), released_row(4)]
+    report = _import(project, _file(tmp_path, changed, "changed.jsonl"))
+    assert _counts(report) == (3, 1, 0, 2)
+    assert report.reasons == {"conflict": 2}
+    texts = project.database.reader().execute("SELECT text FROM completion_text WHERE text = 'Another.'")
+    assert texts.fetchall() == []
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_a_row_twice_in_a_file_is_unchanged_or_a_duplicate(project: Project, tmp_path: Path, earlier: bool) -> None:
+    if earlier:
+        _import(project, _file(tmp_path, [released_row(8)], "earlier.jsonl"))
+    report = _import(
+        project,
+        _file(
+            tmp_path, [released_row(0), released_row(0), released_row(0, completion="x"), released_row(1, question="y")]
+        ),
+    )
+    assert _counts(report) == (4, 1, 1, 2)
+    assert report.reasons == {"duplicate_key": 2}
+    assert [row.line for row in report.quarantine] == [3, 4]
+
+
+def test_several_files_are_one_data_set(project: Project, tmp_path: Path) -> None:
+    first = _file(tmp_path, [released_row(0), released_row(1)], "a.jsonl")
+    second = _file(tmp_path, [released_row(1), released_row(2), released_row(0, completion="x")], "b.jsonl")
+    report = import_files(project, plan_import([first, second, first]))
+    assert report.dataset == "a"
+    assert _counts(report) == (7, 3, 3, 1)
+    assert report.reasons == {"conflict": 1}
+    assert isinstance(report.files, list)
+    assert [file.imported for file in report.files] == [2, 1, 0]
+
+
+def test_the_swapped_and_the_corrected_file_give_the_same_content(tmp_path: Path) -> None:
+    rows = [released_row(n) for n in range(4)]
+    right = [{**row, "answer_type": row["answer_subtype"], "answer_subtype": row["answer_type"]} for row in rows]
+    swapped = _imported_alone(tmp_path / "swapped", _file(tmp_path, rows, "d.jsonl"))
+    assert swapped == _imported_alone(tmp_path / "right", _file(tmp_path, right, "r.jsonl"))
+
+
+def test_rows_the_other_way_round_are_refused(project: Project, tmp_path: Path) -> None:
+    odd = released_row(3, answer_type="A - Numeric Values", answer_subtype="A1 - Integer")
+    report = _import(
+        project,
+        _file(tmp_path, [released_row(0), released_row(1), odd, released_row(4, answer_subtype="B - Expressions")]),
+    )
+    assert _counts(report) == (4, 2, 0, 2)
+    assert report.reasons == {"type_mismatch": 2}
+
+
+def test_an_unknown_code_survives(project: Project, tmp_path: Path) -> None:
+    source, copy = _file(tmp_path, [released_row(0, answer_type="A9 - Something")]), tmp_path / "copy.jsonl"
+    _import(project, source)
+    export(project, copy, format="verifybench")
+    assert copy.read_bytes() == source.read_bytes()
+
+
+def test_the_fixed_export_reads_back_to_the_same_content(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(n) for n in range(4)]))
+    fixed = tmp_path / "fixed.jsonl"
+    export(project, fixed, format="verifybench-fixed")
+    first = json.loads(fixed.read_text(encoding="utf-8").splitlines()[0])
+    assert (first["answer_type"], first["answer_subtype"]) == ("A - Numeric Values", "A1 - Integer")
+    assert _imported_alone(tmp_path / "elsewhere", fixed) == _content(project)
+
+
+def _as_table(rows: list[dict[str, Any]], path: Path, delimiter: str) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows([{**row, "gold_correct": str(row["gold_correct"]).lower()} for row in rows])
+
+
+def test_every_format_gives_the_same_content(tmp_path: Path) -> None:
+    rows = [{k: v for k, v in released_row(n).items() if k != "annotator"} for n in range(5)]
+    files = {name: tmp_path / name for name in ("a.json", "b.json", "c.csv", "d.tsv", "e.parquet", "f.jsonl.gz")}
+    files["a.json"].write_text(json.dumps(rows))
+    files["b.json"].write_text(json.dumps({"rows": rows}, indent=1))
+    _as_table(rows, files["c.csv"], ",")
+    _as_table(rows, files["d.tsv"], "\t")
+    pq.write_table(pa.Table.from_pylist(rows), files["e.parquet"])
+    files["f.jsonl.gz"].write_bytes(gzip.compress(_lines(rows)))
+    expected = _imported_alone(tmp_path / "jsonl", _file(tmp_path, rows))
+    for name, path in files.items():
+        assert _imported_alone(tmp_path / f"from-{name}", path) == expected, name
+
+
+def test_unknown_keys_of_a_laid_out_document_fit_one_line_again(project: Project, tmp_path: Path) -> None:
+    source, copy = tmp_path / "f.json", tmp_path / "copy.jsonl"
+    source.write_text(json.dumps([released_row(0)], indent=2, ensure_ascii=False), encoding="utf-8")
+    _import(project, source)
+    export(project, copy, format="verifybench")
+    assert copy.read_bytes() == _lines([released_row(0)])
+
+
+def test_types_are_trusted_where_every_question_has_one(project: Project, tmp_path: Path) -> None:
+    untyped = {"answer_type": None, "answer_subtype": None}
+    _import(project, _file(tmp_path, [released_row(0)], "a.jsonl"), dataset="typed")
+    _import(project, _file(tmp_path, [released_row(0), released_row(2, **untyped)], "b.jsonl"), dataset="partly")
+    rows = project.database.reader().execute("SELECT name, types FROM datasets ORDER BY id").fetchall()
+    assert rows == [("typed", "trusted"), ("partly", "labelled")]
+
+
+def test_a_dry_run_reports_the_same_and_writes_nothing(project: Project, tmp_path: Path) -> None:
+    rows = [released_row(0), released_row(0), released_row(0, completion="x"), released_row(1), {"question": "?"}]
+    plans = plan_import([_file(tmp_path, rows)])
+    assert _counts(preview_import(None, plans, dataset="d")) == (5, 2, 1, 2)
+    before = _dump(project.path)
+    assert _counts(preview_import(project, plans, dataset="d")) == (5, 2, 1, 2)
+    assert _dump(project.path) == before
+    import_files(project, plans, dataset="d")
+    again = preview_import(project, plans, dataset="d")
+    assert _counts(again) == (5, 0, 3, 2)
+
+
+def test_a_failing_import_takes_everything_back(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(0)], "first.jsonl"))
+    before = _dump(project.path)
+    plans = plan_import([_file(tmp_path, [released_row(n) for n in range(4_000)])])
+
+    def stop(size: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_files(project, plans, dataset="new", progress=stop)
+    assert _dump(project.path) == before
+
+
+def test_people_s_labels_are_what_is_exported(project: Project, tmp_path: Path) -> None:
+    source = _file(tmp_path, [released_row(0), released_row(1), released_row(2)])
+    _import(project, source)
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT INTO item_states (completion_id, state, gold, gold_from, subtype, reason) VALUES "
+            "(1, 'final', 0, 'agreed', 'B5', NULL), (2, 'conflict', NULL, NULL, NULL, NULL)"
+        )
+    path = tmp_path / "out.jsonl"
+    report = export(project, path, format="verifybench")
+    assert (report.written, report.without_gold) == (3, 1)
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [row["gold_correct"] for row in rows] == [False, None, True]
+    assert (rows[0]["answer_type"], rows[0]["answer_subtype"]) == ("B5 - Matrix", "B - Expressions")
+    assert export(project, path, format="verifybench", gold="people", force=True).without_gold == 2
+    export(project, path, format="verifybench", gold="imported", force=True)
+    assert path.read_bytes() == source.read_bytes()
+
+
+def test_export_takes_a_part(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(n) for n in range(4)], "a.jsonl"), dataset="a")
+    _import(project, _file(tmp_path, [released_row(n) for n in range(2)], "b.jsonl"), dataset="b")
+    wrong = Selection((parse_condition("gold=incorrect"),))
+    written = export(project, tmp_path / "o.csv", format="csv", dataset="a", selection=wrong).written
+    assert written == 2
+    with pytest.raises(UsageError, match="no data set 'c'"):
+        export(project, tmp_path / "x.csv", format="csv", dataset="c")
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "jsonl"])
+def test_tables_hold_the_texts_unaltered(project: Project, tmp_path: Path, format: ExportFormat) -> None:
+    odd = '=cmd|" /C"!A1\r\n\x01\x1f,"\u2028 -1'
+    _import(project, _file(tmp_path, [released_row(0, completion=odd)]))
+    path = tmp_path / f"out.{format}.gz" if format != "parquet" else tmp_path / "out.parquet"
+    export(project, path, format=format)
+    elsewhere = open_project(tmp_path / "e.db", create=True)
+    _import(elsewhere, path)
+    texts = elsewhere.database.reader().execute("SELECT text FROM completion_text").fetchall()
+    elsewhere.close()
+    assert texts == [(odd,)]
+
+
+def test_an_existing_file_is_replaced_only_by_force(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(0)]))
+    path = tmp_path / "out.csv"
+    path.write_text("mine")
+    with pytest.raises(FormatError, match="exists"):
+        export(project, path, format="csv")
+    assert path.read_text() == "mine"
+    export(project, path, format="csv", force=True)
+    assert path.read_text(encoding="utf-8") != "mine"
+    assert sorted(file.name for file in tmp_path.glob("*out*")) == ["out.csv"]
+
+
+def _table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_labels_and_verdicts_are_tables(project: Project, tmp_path: Path) -> None:
+    _import(project, _file(tmp_path, [released_row(0), released_row(1)]))
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (3, 'Ada', '2025')")
+        connection.executemany(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, subtype, supersedes, schema, "
+            "created_at) VALUES (?, 'label', ?, 1, 3, ?, ?, ?, 1, '2025')",
+            [
+                ("a", "correctness", "correct", None, None),
+                ("b", "correctness", "incorrect", None, "a"),
+                ("c", "type", None, "A1", None),
+            ],
+        )
+        connection.execute(
+            "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, 'v', 'k', '', '', '')"
+        )
+        connection.execute(
+            "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
+            "VALUES (1, 1, '1', '', 1, 'complete', 2, '')"
+        )
+        connection.execute("INSERT INTO verdicts VALUES (1, 2, 0, 2, NULL, 'no_answer', 1.5)")
+    labels, verdicts = tmp_path / "l.csv", tmp_path / "v.csv"
+    assert export(project, labels, format="csv", table="labels").written == 2
+    first, second = _table(labels)
+    assert (first["completion_id"], first["annotator"], first["verdict"]) == ("c0", "annotator-3", "incorrect")
+    assert (second["question_id"], second["task"], second["subtype"]) == ("q0", "type", "A1")
+    export(project, labels, format="csv", table="labels", names=True, force=True)
+    assert "Ada" in labels.read_text(encoding="utf-8")
+    export(project, verdicts, format="csv", table="verdicts")
+    (row,) = _table(verdicts)
+    assert (row["completion_id"], row["verdict"], row["reason"]) == ("c1", "abstain", "no_answer")
+    with pytest.raises(UsageError):
+        export(project, tmp_path / "l.jsonl", format="jsonl", table="labels")
+
+
+@pytest.mark.parametrize("name", ["  ", "a\x1b[31m", "a\nb", "x" * 201])
+def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Path, name: str) -> None:
+    plans = plan_import([_file(tmp_path, [{"question": "a", "answer": "b", "completion": "c"}])])
+    for action in (import_files, preview_import):
+        with pytest.raises(UsageError, match="no name for a data set"):
+            action(project, plans, dataset=name)

@@ -1,0 +1,155 @@
+"""Comparing two verifiers from the database: the right items, in every protocol, and words that fit the figures."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from statsmodels.stats.contingency_tables import mcnemar
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import HOSTILE, add_run
+from workbench.errors import UsageError
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome, Protocol3
+from workbench.services.measuring.comparing import comparable, compare
+from workbench.services.measuring.comparing_text import compare_text, p_value, verdict
+from workbench.services.project import Project
+
+ITEMS = 300
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    draw = random.Random(5)
+    rows = [
+        {"question_id": f"q{number // 3}", "completion_id": f"c{number}", "gold": draw.choice((True, False, None))}
+        for number in range(ITEMS)
+    ]
+    project = make_project(tmp_path, rows)
+    add_run(project, "some", {item: Outcome(draw.choice((0, 0, 1, 1, 2, 3))) for item in range(1, ITEMS + 1, 2)})
+    add_run(project, "most", {item: Outcome(draw.choice((0, 1, 2))) for item in range(30, ITEMS)})
+    return project
+
+
+def right_in(project: Project, verifier: str, protocol: Protocol3) -> dict[int, bool]:
+    """Item -> whether the verifier is right, by a plain query and the words of the definition."""
+    rows = project.database.reader().execute(
+        "SELECT c.id, c.imported_gold, v.outcome FROM verdicts v JOIN runs r ON r.id = v.run_id "
+        "JOIN verifiers f ON f.id = r.verifier_id JOIN completions c ON c.id = v.completion_id "
+        "WHERE f.name = ? AND c.imported_gold IS NOT NULL",
+        (verifier,),
+    )
+    found = {}
+    for item, gold, outcome in rows:
+        if outcome < 2:
+            found[item] = outcome == gold
+        elif protocol != "decided":
+            found[item] = protocol == "forced" and gold == 0
+    return found
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+def test_the_table_counts_the_items_both_are_counted_on(project: Project, protocol: Protocol3) -> None:
+    a, b = right_in(project, "some", protocol), right_in(project, "most", protocol)
+    both = sorted(set(a) & set(b))
+    table = [[sum(a[i] is x and b[i] is y for i in both) for y in (True, False)] for x in (True, False)]
+    report = compare(project, "some", "most", protocol=protocol)
+    assert [[report.both_right, report.only_a], [report.only_b, report.both_wrong]] == table
+    assert report.n == len(both)
+    assert report.unpaired == len(set(a) ^ set(b))
+    assert report.questions == len({(item - 1) // 3 for item in both})
+    assert report.mcnemar_p == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-12)
+    assert report.difference == pytest.approx(report.accuracy_a - report.accuracy_b)
+    assert report.accuracy_a == pytest.approx(sum(a[item] for item in both) / len(both))
+
+
+def test_examples_are_items_of_their_kind_in_the_order_of_import(project: Project) -> None:
+    a, b = right_in(project, "some", "forced"), right_in(project, "most", "forced")
+    report = compare(project, "some", "most", examples=5)
+    for kind, better, worse in (("only_a", a, b), ("only_b", b, a)):
+        expected = [item for item in sorted(set(a) & set(b)) if better[item] and not worse[item]][:5]
+        found = report.examples[kind]  # type: ignore[index]
+        assert [example.completion_id for example in found] == [f"c{item - 1}" for item in expected]
+        assert [example.question_id for example in found] == [f"q{(item - 1) // 3}" for item in expected]
+    assert compare(project, "some", "most").examples == {"only_a": [], "only_b": []}
+
+
+def test_the_baseline_needs_no_run(project: Project) -> None:
+    report = compare(project, "most", "always-incorrect")
+    assert (report.run_a is None, report.run_b is None) == (False, True)
+    assert report.n == len(right_in(project, "most", "forced"))
+    assert compare(project, "always-incorrect", "most").difference == -report.difference
+
+
+def test_a_run_that_was_never_complete_is_not_compared(project: Project) -> None:
+    add_run(project, "begun", {1: Outcome.CORRECT}, complete=False)
+    with pytest.raises(UsageError, match="No complete run of begun"):
+        compare(project, "begun", "some")
+
+
+def test_what_can_not_be_compared_is_refused(project: Project) -> None:
+    add_run(project, "elsewhere", {2: Outcome.CORRECT})
+    with pytest.raises(UsageError, match="itself"):
+        compare(project, "some", "some")
+    with pytest.raises(UsageError, match="no item in common") as refusal:
+        compare(project, "some", "elsewhere")
+    assert "forced" in (refusal.value.hint or "")
+    with pytest.raises(UsageError, match="no item in common"):
+        compare(project, "some", "most", gold="people")
+    with pytest.raises(UsageError, match="no item in common"):
+        compare(project, "some", "most", selection=Selection((parse_condition("type=A"),)))
+
+
+def compared(folder: Path, a: list[int], b: list[int]) -> str:
+    """What is said of two verifiers whose outcomes on incorrect completions are these."""
+    project = make_project(folder, [{**row, "gold": False, "question_id": str(place)} for place, row in rows(len(a))])
+    for name, outcomes in (("first", a), ("second", b)):
+        add_run(project, name, {item: Outcome(outcome) for item, outcome in enumerate(outcomes, 1)})
+    return verdict(compare(project, "first", "second"))
+
+
+def rows(count: int) -> list[tuple[int, dict[str, object]]]:
+    return list(enumerate(numbered(count)))
+
+
+def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
+    places = iter(range(9))
+
+    def told(a: list[int], b: list[int]) -> str:
+        folder = tmp_path / str(next(places))
+        folder.mkdir()
+        return compared(folder, a, b)
+
+    assert told([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on the very same items."
+    assert told([0] * 20, [0] * 5 + [1] * 15).startswith("first is right more often than second, by 75.0 points")
+    assert told([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
+    assert "are 10.0 points apart: these items can't tell" in told([0] * 20, [0] * 18 + [1] * 2)
+    assert "are 25.0 points apart, a close call" in told([0] * 20, [0] * 15 + [1] * 5)
+    assert "are right equally often: these items can't tell" in told([0, 1] * 9, [1, 0] * 9)
+    assert "too few" in told([0, 1], [1, 0])
+
+
+def test_names_are_only_text(tmp_path: Path) -> None:
+    hostile = HOSTILE[2] + "\n"
+    project = make_project(tmp_path, [{"gold": True, "completion_id": hostile, "question_id": hostile}])
+    add_run(project, hostile, {1: Outcome.CORRECT})
+    text = compare_text(compare(project, hostile, "always-incorrect", examples=1))
+    assert "\x1b" not in text
+    assert "␛[31m␊" in text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1e-12, "< 0.0001"), (0.00012, "0.0001"), (0.0049, "0.0049"), (0.0499, "0.050"), (1, "1.000")]
+)
+def test_p_values_are_rounded_for_reading(p: float, text: str) -> None:
+    assert p_value(p) == text
+
+
+def test_what_has_been_complete_can_be_compared_and_the_baseline_with_it(project: Project, tmp_path: Path) -> None:
+    add_run(project, "halfway", {1: Outcome.CORRECT}, complete=False)
+    assert comparable(project) == ("some", "most", "always-incorrect")
+    (tmp_path / "empty").mkdir()
+    assert comparable(make_project(tmp_path / "empty", [{"gold": True}])) == ()

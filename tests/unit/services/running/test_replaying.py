@@ -1,0 +1,153 @@
+"""Recorded replies: which one answers which request, and what a broken file costs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.replaying import write_lines
+from workbench.errors import FormatError
+from workbench.services.running.replaying import Book, open_book
+
+CHAT = "/v1/chat/completions"
+
+
+def book(folder: Path, *lines: dict[str, Any]) -> Book:
+    found, refused = open_book(write_lines(folder / "recorded.jsonl", list(lines)))
+    assert refused == []
+    return found
+
+
+def asked(found: Book, text: str, path: str = CHAT) -> Any:
+    body = {"model": "asked", "messages": [{"role": "user", "content": text}]}
+    answer = found.answer(path, json.dumps(body).encode())
+    return None if answer is None else json.loads(answer)
+
+
+def said(found: Book, text: str) -> str | None:
+    answer = asked(found, text)
+    return None if answer is None else answer["choices"][0]["message"]["content"]
+
+
+def test_a_saying_answers_requests_with_its_texts(tmp_path: Path) -> None:
+    found = book(
+        tmp_path,
+        {"match": ["alpha", "beta"], "raw": "both"},
+        {"match": "alpha", "raw": "one"},
+        {"match": "a text longer than any key, with an ünusual end", "raw": "long"},
+        {"match": "α", "raw": "short"},
+    )
+    assert said(found, "beta then alpha") == "both"
+    assert said(found, "only alpha") == "one"
+    assert said(found, "… a text longer than any key, with an ünusual end …") == "long"
+    assert said(found, "an α") == "short"
+    assert said(found, "beta") is None
+    assert said(found, "a text longer than any key, with an ünusual en") is None
+
+
+def test_replies_to_one_request_take_turns(tmp_path: Path) -> None:
+    found = book(tmp_path, {"match": "x", "raw": "1"}, {"match": "y", "raw": "other"}, {"match": "x", "raw": "2"})
+    assert [said(found, "x") for _ in range(3)] == ["1", "2", "1"]
+
+
+def test_what_the_recording_does_not_tell_is_not_invented(tmp_path: Path) -> None:
+    found = book(
+        tmp_path,
+        {"match": "plain", "raw": "said"},
+        {"match": "rich", "raw": "said", "model": "m", "finish_reason": "length", "reasoning": "thought", "note": 1},
+    )
+    assert asked(found, "plain") == {
+        "object": "chat.completion",
+        "model": "asked",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": "said"}, "finish_reason": "stop"}],
+    }
+    rich = asked(found, "rich")
+    assert rich["model"] == "m"
+    assert rich["choices"][0]["finish_reason"] == "length"
+    assert rich["choices"][0]["message"]["reasoning_content"] == "thought"
+    messages = asked(found, "rich", "/v1/messages")
+    assert messages["stop_reason"] == "max_tokens"
+    assert [block["type"] for block in messages["content"]] == ["thinking", "text"]
+
+
+def test_an_exchange_answers_the_same_request_byte_for_byte(tmp_path: Path) -> None:
+    response = '{"a" :  1.50}'
+    (tmp_path / "recorded.jsonl").write_text(
+        f'{{"request": {{"b": [1, "é"], "a": null}}, "response": {response}, "n": 1}}\n'
+    )
+    found, _ = open_book(tmp_path / "recorded.jsonl")
+    assert found.answer("/score", b'{ "a": null, "b": [1, "\\u00e9"] }') == response.encode()
+    assert found.answer("/score", b'{"a": null, "b": [1, "e"]}') is None
+
+
+def test_an_exchange_holds_in_another_database_with_its_own_delimiters(tmp_path: Path) -> None:
+    def request(fence: str) -> dict[str, Any]:
+        return {"messages": [{"role": "user", "content": f"{fence}\ntext\n{fence}"}]}
+
+    old, new = "data-bcdfghjklmnpqrst", "data-tsrqpnmlkjhgfdcb"
+    found = book(tmp_path, {"request": request(old), "response": {"text": f"{old} Yes"}})
+    assert found.answer(CHAT, json.dumps(request(new)).encode()) == f'{{"text": "{new} Yes"}}'.encode()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"not json",
+        b"[]",
+        b'{"match": "x"}',
+        b'{"raw": "x"}',
+        b'{"match": "", "raw": "x"}',
+        b'{"match": [], "raw": "x"}',
+        b'{"match": ["x", ""], "raw": "x"}',
+        b'{"match": 3, "raw": "x"}',
+        b'{"match": "x", "raw": "y", "model": 3}',
+        b'{"match": "x", "raw": null}',
+        b'{"request": {}}',
+        b'{"request": ' + b"[" * 5_000 + b"]" * 5_000 + b', "response": {}}',
+        b'{"match": "\xff", "raw": "x"}',
+        b'{"match": "\\ud800", "raw": "x"}',
+    ],
+)
+def test_a_bad_line_is_refused_by_number_and_the_others_are_served(tmp_path: Path, line: bytes) -> None:
+    file = tmp_path / "recorded.jsonl"
+    file.write_bytes(b'{"match": "first", "raw": "1"}\n' + line + b'\n{"match": "last", "raw": "3"}\n')
+    found, refused = open_book(file)
+    assert [one.line for one in refused] == ([2] if line else [])
+    assert (said(found, "first"), said(found, "last")) == ("1", "3")
+
+
+def test_a_line_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.jsonl", [{"match": "x" * 5_000, "raw": "1"}, {"match": "last", "raw": "2"}])
+    found, refused = open_book(file, max_line=2_000)
+    assert [one.line for one in refused] == [1]
+    assert said(found, "last") == "2"
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "nothing\n"])
+def test_a_file_without_any_reply_is_refused(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "recorded.jsonl"
+    file.write_text(content)
+    with pytest.raises(FormatError, match="holds no recorded reply"):
+        open_book(file)
+
+
+TEXTS = st.text(min_size=1, max_size=40)
+
+
+@given(
+    texts=st.lists(TEXTS, min_size=1, max_size=6, unique=True), request_text=st.text(max_size=80), inside=st.booleans()
+)
+def test_the_first_saying_that_occurs_is_taken(texts: list[str], request_text: str, inside: bool) -> None:
+    from workbench.formats.recordings import Saying
+
+    found = Book(Saying(match=text, raw=str(number)) for number, text in enumerate(texts))
+    text = request_text + (texts[-1] if inside else "") + request_text
+    whole = "\n".join(("asked", "user", text))
+    wanted = next((str(number) for number, one in enumerate(texts) if one in whole), None)
+    assert said(found, text) == wanted

@@ -1,0 +1,1 @@
+"""The items themselves: files in and out, browsing, searching and choosing."""

@@ -1,0 +1,1 @@
+"""Verifiers against gold, and against each other: figures, the items behind them, and their texts."""

@@ -1,0 +1,85 @@
+"""Pairwise accuracy, where questions come with one correct and one incorrect completion."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from workbench.errors import UsageError
+from workbench.model.reward import PairReport, PairRow, Unpaired
+from workbench.model.selection import Selection
+from workbench.model.verdict import GoldChoice
+from workbench.services.measuring.scores import Scored, scored
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.analysis.pairs import Pairs
+
+GROUPS = ("type", "subtype", "domain", "source", "dataset")
+"""What pairs can be grouped by: what both completions of a question share."""
+
+
+def pairs(
+    project: Project,
+    verifier: str,
+    *,
+    by: str | None = None,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> PairReport:
+    """How often a verifier scores a question's correct completion above its incorrect one.
+
+    Args:
+        by: One of `GROUPS`, or None for the row over all pairs only.
+
+    Raises:
+        UsageError: There are no scores, or the data is not paired: fewer than half of the questions with gold have
+            exactly one correct and one incorrect completion. What few pairs there are by chance are no sample of it.
+    """
+    from workbench.analysis.pairs import pair_row, pair_up
+
+    if by is not None and by not in GROUPS:
+        raise UsageError(f"Pairs can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
+    columns = scored(project, verifier, selection or Selection(), gold, by)
+    found = pair_up(columns.score, columns.gold, columns.question)
+    paired, questions = len(found.row), len(found.row) + sum(structs.astuple(found.unpaired))
+    if not paired or (paired + found.unpaired.unscored) * 2 < questions:
+        raise UsageError(
+            f"This data is not paired: {paired:,} of {questions:,} questions with gold have exactly one correct and "
+            f"one incorrect completion with scores ({unpaired_in_words(found.unpaired)}).",
+            "Choose paired data with --where, or use accuracy and AUROC: workbench accuracy DB",
+        )
+    return PairReport(
+        verifier=verifier,
+        run=columns.run,
+        gold_choice=gold,
+        by=by,
+        questions=questions,
+        paired=paired,
+        unpaired=found.unpaired,
+        rows=[pair_row(None, found), *(_rows(columns, found) if by else ())],
+    )
+
+
+def unpaired_in_words(unpaired: Unpaired) -> str:
+    """Why questions make no pair, with their numbers."""
+    return (
+        f"{unpaired.one_class:,} with completions of one kind only, {unpaired.several:,} with more than one correct or "
+        f"incorrect, {unpaired.unscored:,} without both scores"
+    )
+
+
+def _rows(columns: Scored, found: Pairs) -> list[PairRow]:
+    import numpy as np
+
+    from workbench.analysis.accuracy import group_order
+    from workbench.analysis.pairs import pair_row
+
+    group = columns.group[found.row]
+    rows = []
+    for place in np.unique(group).tolist():
+        chosen = group == place
+        parts = {name: getattr(found, name)[chosen] for name in ("row", "correct", "incorrect")}
+        rows.append(pair_row(columns.names[place], structs.replace(found, **parts)))
+    return sorted(rows, key=lambda row: group_order(row.group or ""))

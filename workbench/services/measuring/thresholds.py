@@ -1,0 +1,115 @@
+"""Fitting the threshold that turns scores into verdicts, on a named part of the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from workbench.errors import UsageError
+from workbench.model.report import AccuracyRow
+from workbench.model.reward import Method, ThresholdReport
+from workbench.model.run import RunInfo
+from workbench.model.selection import Condition, Selection
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services.items.choosing import choose, make
+from workbench.services.measuring.scores import Scored, scored
+from workbench.services.project import Project
+from workbench.services.running import verifying
+from workbench.services.trust import require_trust
+from workbench.store import figures
+from workbench.store import runs as stored_runs
+from workbench.store.selection import check_names
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import BoolArray
+
+
+def fit(
+    project: Project,
+    verifier: str,
+    *,
+    on: tuple[Condition, ...] = (),
+    method: Method = "accuracy",
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> ThresholdReport:
+    """Fit a threshold on one part of a selection's rows and report on both parts.
+
+    Args:
+        on: What holds for the rows to fit on; all rows if empty.
+        selection: The rows to fit and to report on together.
+
+    Raises:
+        UsageError: There are no scores, or the rows to fit on lack correct or incorrect completions.
+    """
+    import numpy as np
+
+    from workbench.analysis.threshold import fit_threshold
+
+    selection = selection or Selection()
+    columns = scored(project, verifier, selection, gold)
+    split = check_names(project.database.reader(), Selection((*selection.conditions, *on)))
+    chosen = figures.gold_columns(project.database.reader(), split, None, gold)
+    inside = np.isin(columns.item, np.asarray(chosen.item, dtype=np.int64))
+    usable = inside & (columns.gold >= 0) & np.isfinite(columns.score)
+    correct = columns.gold[usable] == 1
+    if correct.all() or not correct.any():
+        raise UsageError(
+            f"No threshold can be fitted on {split}: it has {int(correct.sum())} correct and "
+            f"{int((~correct).sum())} incorrect completions with a score and gold.",
+            "Both are needed.",
+        )
+    threshold = fit_threshold(columns.score[usable], correct, method)
+    counted = (columns.gold >= 0) & (columns.outcome >= 0)
+    has_rest = bool((counted & ~inside).any())
+    on_questions, other_questions = (set(columns.question[counted & side].tolist()) for side in (inside, ~inside))
+    return ThresholdReport(
+        verifier=verifier,
+        run=columns.run,
+        method=method,
+        on=str(split),
+        threshold=threshold,
+        fitted=_row("fitted", columns, inside, threshold, protocol),
+        rest=_row("rest", columns, ~inside, threshold, protocol) if has_rest else None,
+        in_sample=not has_rest,
+        shared_questions=len(on_questions & other_questions),
+        unscored=int((counted & np.isnan(columns.score)).sum()),
+        protocol=protocol,
+        gold_choice=gold,
+    )
+
+
+def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = False) -> RunInfo:
+    """Give a fitted threshold to a new verifier and start its run on the items that have scores already.
+
+    Its requests are those of the verifier the scores came from, so that stored replies answer them all.
+
+    Args:
+        trust: Whether the user accepts the servers that the database names.
+
+    Raises:
+        UsageError: The verifier takes no threshold, or the name is bound to another configuration.
+        NotTrustedError: The user has not accepted its servers.
+        RunError: No runner starts.
+    """
+    run = stored_runs.get(project.database.reader(), report.run)
+    assert run is not None
+    kind, options = run.verifier.kind, {**run.verifier.options, "threshold": repr(report.threshold)}
+    # The options are the database's: to start a kind with them is no word of the user's.
+    require_trust(project, make(choose(project, kind, options, name)), options, accept=trust)
+    return verifying.start(project, kind, options, name, run.selection, run.workers)
+
+
+def _row(part: str, columns: Scored, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
+    """The accuracy table's figures of some rows, with the verdicts that the threshold makes of their scores."""
+    import numpy as np
+
+    from workbench.analysis.accuracy import AccuracyColumns, accuracy_rows
+
+    score = columns.score[chosen]
+    outcome = np.where(np.isnan(score), columns.outcome[chosen], score >= threshold).astype(np.int8)
+    kept = AccuracyColumns(outcome=outcome, gold=columns.gold[chosen], question=columns.question[chosen], score=score)
+    (row,) = accuracy_rows(columns.verifier, kept, protocol)
+    return structs.replace(row, group=part)

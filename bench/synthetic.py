@@ -136,7 +136,7 @@ def _run(connection: Connection, items: int) -> None:
 _INSERTS = {
     "questions": "(id, dataset_id, key, source_id, type, subtype, hash) VALUES (?, 1, ?, ?, ?, ?, ?)",
     "question_text": "(id, text, reference) VALUES (?, ?, ?)",
-    "completions": "(id, question_id, key, model_id, imported_gold, hash) VALUES (?, ?, ?, ?, ?, ?)",
+    "completions": "(id, question_id, key, model_id, imported_gold, hash, characters) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "completion_text": "(id, text) VALUES (?, ?)",
     "verdicts": "(run_id, completion_id, outcome, score, reason, ms) VALUES (1, ?, ?, NULL, ?, 0.5)",
     "item_states": "(completion_id, state, gold, gold_from, reason) VALUES (?, ?, ?, ?, ?)",
@@ -174,7 +174,9 @@ def _completions(count: int, questions: int) -> Iterator[tuple[object, ...]]:
     for number in range(1, count + 1):
         model = _scattered(number, len(MODELS)) + 1
         gold = int(_is_right(number))
-        yield number, _question_of(number, questions), f"c-{number:07}", model, gold, number.to_bytes(16, "big")
+        length = 1_000 + _scattered(number, 9_000)
+        question = _question_of(number, questions)
+        yield number, question, f"c-{number:07}", model, gold, number.to_bytes(16, "big"), length
 
 
 def _completion_texts(count: int, questions: int, working: str) -> Iterator[tuple[object, ...]]:

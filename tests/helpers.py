@@ -9,6 +9,7 @@ from typing import Any
 
 from workbench.services.project import Project, open_project
 from workbench.store.connection import Database
+from workbench.store.schema_analysis import LENGTHS
 
 CREATED = "2025-01-01T00:00:00.000000Z"
 
@@ -52,7 +53,10 @@ def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int
     """
     with database.write() as connection:
         first = connection.execute("SELECT coalesce(max(id), 0) FROM completions").fetchone()[0]
-        return [_add(connection, number, row) for number, row in enumerate(rows, first)]
+        added = [_add(connection, number, row) for number, row in enumerate(rows, first)]
+        if connection.execute("PRAGMA user_version").fetchone()[0] >= 5:
+            connection.execute(LENGTHS)
+        return added
 
 
 def _add(connection: Any, number: int, row: Mapping[str, Any]) -> int:

@@ -117,11 +117,12 @@ class BundleRows:
     def add_completion(self, text: ItemText) -> int:
         """Insert a completion; returns its row id in the bundle."""
         return self._insert(
-            "INSERT INTO completions (question_id, key, hash) VALUES (?, ?, ?)",
+            "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
             (
                 self._questions[text.question],
                 _opaque(self._key, "correctness", text.completion),
                 _hash(text.completion_text),
+                len(text.completion_text),
             ),
             "INSERT INTO completion_text (id, text) VALUES (?, ?)",
             (text.completion_text,),

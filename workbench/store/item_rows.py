@@ -17,7 +17,8 @@ _INSERT_QUESTION_TEXT = (
     "INSERT INTO question_text (id, text, reference, type_text, subtype_text) VALUES (?, ?, ?, ?, ?)"
 )
 _INSERT_COMPLETION = (
-    "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash) VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash, characters) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout) VALUES (?, ?, ?, ?)"
 
@@ -120,7 +121,9 @@ class ItemRows:
         self._completion_id = completion_id + 1
         model_id = None if item.model is None else self._id_of("models", item.model)
         _, _, completions, texts = self._pending
-        completions.append((completion_id, question_id, item.completion_key, model_id, item.gold, content))
+        completions.append(
+            (completion_id, question_id, item.completion_key, model_id, item.gold, content, len(item.completion))
+        )
         texts.append((completion_id, item.completion, item.extra, item.layout))
         return None
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.store import schema, schema_calls, schema_labelling
+from workbench.store import schema, schema_analysis, schema_calls, schema_labelling
 from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
@@ -48,6 +48,12 @@ def _m004_labelling(db: Any) -> None:
         db.execute(f"DROP TABLE old_{table}")
 
 
+def _m005_analysis(db: Any) -> None:
+    for statement in schema_analysis.VERSION_5:
+        db.execute(statement)
+    db.execute(schema_analysis.LENGTHS)
+
+
 def _set_aside(db: Any, table: str) -> None:
     """Rename a table that is made anew, and free the names of its indexes and triggers."""
     parts = db.execute(
@@ -64,6 +70,7 @@ MIGRATIONS: list[Callable[[Any], None]] = [
     _m002_rules_and_cache,
     _m003_model_calls,
     _m004_labelling,
+    _m005_analysis,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 
@@ -139,7 +146,8 @@ def _apply(connection: sqlite3.Connection, path: Path) -> None:
     try:
         numbered.apply(Utils(connection, recursive_triggers=False))
         # A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word.
-        for statement in schema_labelling.TRIGGERS:
+        noted = schema_analysis.TRIGGERS if _m005_analysis in MIGRATIONS else ()
+        for statement in (*schema_labelling.TRIGGERS, *noted):
             connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")

@@ -7,6 +7,7 @@ be recomputed at any time.
 
 from __future__ import annotations
 
+from workbench.store.schema_analysis import VERSION_5
 from workbench.store.schema_calls import VERSION_3
 from workbench.store.schema_labelling import VERSION_4
 
@@ -291,7 +292,7 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4)
+STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5)
 """All that a new database is made with, in order."""
 
 TRIGGERS = (
@@ -299,5 +300,17 @@ TRIGGERS = (
     "label_events_no_delete",
     "label_events_no_replace",
     "label_events_third_person",
+    "reviews_no_update",
+    "reviews_no_delete",
+    "reviews_no_replace",
+    "item_states_noted",
+    "item_states_changed",
+    "item_states_cleared",
+    "check_items_noted",
+    "check_items_cleared",
+    "imports_shown",
+    "imports_given_up",
+    "questions_changed",
+    "changes_forgotten",
 )
 """Triggers that must stand in every database; ``doctor`` looks for them."""

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
+from workbench.store import changes
 from workbench.store.connection import Database
 from workbench.store.selection import FROM_ITEMS, SUBTYPE, compile_selection
 
@@ -66,6 +67,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
             for item, sample, found in results
         ],
     )
+    changes.note(connection, run, [item for item, _, _ in results])
     connection.executemany(
         "INSERT INTO verdict_evidence (run_id, completion_id, sample, rule, reference_final, candidate_final, "
         "reference_start, reference_end, span_start, span_end, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -94,6 +96,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
         )
+    changes.note(connection, run, items)
     return len(items)
 
 

@@ -13,7 +13,6 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.model.verdict import Outcome, Verdict
 from workbench.services.labelling import ledger
 from workbench.services.project import open_project
 from workbench.store import (
@@ -171,8 +170,8 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    with closing(sqlite3.connect(path.with_name("p.db.before-version-5"))) as copy:
-        assert copy.execute("PRAGMA user_version").fetchone() == (4,)
+    with closing(sqlite3.connect(path.with_name("p.db.before-version-6"))) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (5,)
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
@@ -190,7 +189,7 @@ def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch:
             connection.execute("INSERT INTO verdict_evidence VALUES (1, 1, 0, '7', '8', 10, 11, 'more')")
         project.close()
     database = Database(project.path)
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (4,)
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (5,)
     (line,) = verdict_lines.lines(database, 1, "v")
     assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
     assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
@@ -211,10 +210,10 @@ def test_a_database_of_version_2_keeps_its_runs_and_gets_a_secret_of_its_own(
             with project.database.write() as connection:
                 verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
                 run = runs.add(connection, verifier, "1")
-                verdicts.put(connection, run, [(1, Verdict(outcome=Outcome.ERROR, reason="internal"))])
+                connection.execute("INSERT INTO verdicts VALUES (?, 1, 0, 3, NULL, 'internal', 0)", (run,))
             project.close()
         database = Database(project.path)
-        assert database.reader().execute("PRAGMA user_version").fetchone() == (4,)
+        assert database.reader().execute("PRAGMA user_version").fetchone() == (5,)
         assert verdicts.by_reason(database.reader(), run) == {"internal": 1}
         assert usage.get(database.reader(), run) is None
         keys.append(secrets.secret(database.reader()))
@@ -325,3 +324,15 @@ def test_every_transaction_begins_immediately() -> None:
         if re.search(r"""["']\s*BEGIN\b(?! IMMEDIATE|\s+SELECT)""", line)
     ]
     assert begins == []
+
+
+def test_a_database_of_version_4_gets_the_lengths_of_its_completions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:4])
+        project = make_project(tmp_path, [{"completion": "a∫b"}, {"completion": ""}])
+        project.close()
+    database = Database(project.path)
+    assert database.reader().execute("SELECT characters FROM completions").fetchall() == [(3,), (0,)]
+    assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))

@@ -15,7 +15,8 @@ from workbench.model.plan import Plan, PlanRow
 from workbench.model.report import AccuracyRow
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
-from workbench.services.measuring.accuracy import BASELINE, accuracy
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.judged import BASELINE
 from workbench.services.project import Project
 from workbench.store import batches, effort, figures
 

@@ -16,7 +16,8 @@ from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
-from workbench.services.measuring.accuracy import BASELINE, complete_run, outcome_column
+from workbench.services.measuring.accuracy import complete_run, outcome_column
+from workbench.services.measuring.judged import BASELINE
 from workbench.services.project import Project
 from workbench.store import browsing, figures
 from workbench.store.selection import check_names

@@ -16,7 +16,8 @@ from textual.widgets import DataTable, Footer, Static
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.accuracy import BASELINE, accuracy
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.judged import BASELINE
 from workbench.services.measuring.tables import save_accuracy_csv
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen

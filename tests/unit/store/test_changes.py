@@ -1,0 +1,60 @@
+"""The log of changes: what came after a mark, and histories that are told apart."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from tests.helpers import make_project, numbered
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.labelling import coordinating
+from workbench.services.project import Project, open_project
+from workbench.store import changes, runs, verdicts
+
+
+def _run(project: Project) -> int:
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
+        return runs.add(connection, verifier, "1")
+
+
+def test_verdicts_and_decisions_are_noted_with_their_rows(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
+    run = _run(project)
+    reader = project.database.reader()
+    before = changes.mark(reader)
+    assert changes.since(reader, before) == []
+    with project.database.write() as connection:
+        verdicts.put(connection, run, [(5, Verdict(outcome=Outcome.ERROR)), (2, Verdict(outcome=Outcome.CORRECT))])
+    coordinating.exclude(project, [3], reason="truncated")
+    with project.database.write() as connection:
+        verdicts.take_back_errors(connection, run)
+    found = changes.since(reader, before)
+    assert found is not None
+    assert [change for change in found if change.run is not None] == [(run, 2, 5), (run, 5, 5)]
+    assert {change for change in found if change.run is None} == {(None, 3, 3)}
+    assert changes.since(reader, changes.mark(reader)) == []
+
+
+def test_a_mark_of_another_history_tells_nothing(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    project.database.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    copy = Path(shutil.copy(project.path, tmp_path / "copy.db"))
+    coordinating.exclude(project, [1], reason="truncated")
+    mark = changes.mark(project.database.reader())
+    other = open_project(copy)
+    coordinating.exclude(other, [2], reason="truncated")
+    assert changes.mark(other.database.reader()).version == mark.version
+    assert changes.since(other.database.reader(), mark) is None
+
+
+def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    reader = project.database.reader()
+    first = changes.mark(reader)
+    with project.database.write() as connection:
+        for _ in range(30_000):
+            changes.note(connection, 1, [1])
+    assert changes.since(reader, first) is None
+    (kept,) = reader.execute("SELECT count(*) FROM changes").fetchone()
+    assert kept <= 20_001

@@ -1,0 +1,106 @@
+"""Verifiers' verdicts beside gold: which runs are meant, and their outcomes in the order of the items."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.errors import UsageError
+from workbench.model.selection import Selection
+from workbench.model.study import JUDGES_NOTHING
+from workbench.model.verdict import GoldChoice
+from workbench.services.measuring.columns import Columns, columns
+from workbench.services.project import Project
+from workbench.store import browsing, figures
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import IntArray
+
+BASELINE: Final = "always-incorrect"
+"""What a verifier that accepts nothing would say; it needs no run."""
+
+
+class Judge(Struct, frozen=True):
+    """A verifier's name and the run its verdicts come from; None for a baseline that needs none."""
+
+    name: str
+    run: int | None
+
+
+class Judged(Struct, frozen=True, kw_only=True, eq=False):
+    """The chosen items with their gold, and what each verifier said of them; arrays with one value an item.
+
+    Attributes:
+        item: Row ids of the completions, ascending (int64).
+        question: Row ids of their questions, the clusters (int64).
+        gold: 1 correct, 0 incorrect, -1 none (int8).
+        judges: The verifiers in order.
+        outcomes: For each verifier each item's `Outcome`, -1 where it has no verdict (int8).
+    """
+
+    item: IntArray
+    question: IntArray
+    gold: IntArray
+    judges: tuple[Judge, ...]
+    outcomes: tuple[IntArray, ...]
+
+
+def judges_of(project: Project, verifiers: tuple[str, ...] = (), run: int | None = None) -> tuple[Judge, ...]:
+    """The newest complete run of each verifier, or exactly one run.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        run: Exactly this run.
+
+    Raises:
+        UsageError: An unknown verifier or run, or a verifier without a complete run.
+    """
+    reader = project.database.reader()
+    if run is not None:
+        name = figures.verifier_of_run(reader, run)
+        if verifiers and name not in verifiers:
+            raise UsageError(f"Run {run} is of {name!r}, not of {', '.join(verifiers)}.")
+        return (Judge(name, run),)
+    complete = browsing.newest_runs(reader, without=() if verifiers else JUDGES_NOTHING)
+    unknown = set(verifiers) - set(complete.values()) - {BASELINE}
+    if unknown:
+        known = ", ".join(sorted(complete.values())) or "none yet"
+        raise UsageError(
+            f"No complete run of {', '.join(sorted(unknown))}.",
+            f"Complete: {known}. Start one: workbench verify DB NAME",
+        )
+    found = [Judge(name, number) for number, name in complete.items() if not verifiers or name in verifiers]
+    if BASELINE in verifiers and BASELINE not in complete.values():
+        found.append(Judge(BASELINE, None))
+    return tuple(found)
+
+
+def judged(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    known: Columns | None = None,
+) -> Judged:
+    """Gold and the outcomes of the verifiers' newest complete runs on the chosen items.
+
+    Args:
+        verifiers: As for `judges_of`.
+        known: The columns, where they have been read already.
+
+    Raises:
+        UsageError: See `judges_of`; or the selection names something unknown.
+    """
+    everything = known or columns(project)
+    judges = judges_of(project, verifiers)
+    kept = everything.chosen(selection or Selection())
+    rows = slice(None) if kept is None else kept
+    return Judged(
+        item=everything.item[rows],
+        question=everything.question[rows],
+        gold=everything.gold(gold)[rows],
+        judges=judges,
+        outcomes=tuple(everything.outcome(judge.run)[rows] for judge in judges),
+    )

@@ -1,0 +1,45 @@
+"""What has changed since a copy of the columns was made: versions, and the ranges of rows behind them."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import NamedTuple
+
+
+class Mark(NamedTuple):
+    """A point in a database's history of changes; two databases never share one."""
+
+    version: int
+    token: bytes
+
+
+class Change(NamedTuple):
+    """Rows that may differ from what they were: items (no run) or verdicts of a run, by completion row id."""
+
+    run: int | None
+    first: int
+    last: int
+
+
+def note(connection: sqlite3.Connection, run: int, items: list[int]) -> None:
+    """Note that verdicts of a run on these items came or went, in the caller's transaction."""
+    if items:
+        connection.execute(
+            "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)", (run, min(items), max(items))
+        )
+
+
+def mark(connection: sqlite3.Connection) -> Mark:
+    """Where the history stands."""
+    return Mark(*connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone())
+
+
+def since(connection: sqlite3.Connection, known: Mark) -> list[Change] | None:
+    """What has changed after a mark, in order; None where the mark is not of this history, or too old to tell."""
+    row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
+    if row is None or row[0] != known.token:
+        return None
+    rows = connection.execute(
+        "SELECT run_id, first_id, last_id FROM changes WHERE version > ? ORDER BY version", (known.version,)
+    )
+    return [Change(*row) for row in rows]

@@ -1,0 +1,1 @@
+"""The Python API, for notebooks and scripts: ``workbench.open_project(path)``."""

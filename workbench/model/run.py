@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
@@ -13,6 +13,9 @@ Request = Literal["pause", "cancel"]
 
 ACTIVE: frozenset[RunState] = frozenset({"queued", "running"})
 """States in which a runner has, or will have, work to do."""
+
+IMPORTED: Final = "imported"
+"""The kind of verifier whose verdicts came in a file: it can't be run here."""
 
 STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
 """What becomes of a run when the request is done."""
@@ -197,6 +200,54 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
     candidate_span: tuple[int, int] | None
     detail: str | None
     origin: str | None
+
+
+class VerdictRow(Struct, frozen=True, kw_only=True):
+    """One line of a file of verdicts that were given elsewhere.
+
+    Attributes:
+        verifier: Whose verdict; may be left out where the import gives the name.
+        verdict: May be left out beside a score, which then says nothing until a threshold makes a verdict of it.
+        reason: A code of the verifier's own.
+        question_id: Needed, or the dataset, where the completion's id is there more than once.
+        ms: Wall time spent on the item, in milliseconds.
+    """
+
+    completion_id: str
+    verifier: str | None = None
+    verdict: OutcomeWord | None = None
+    score: float | None = None
+    reason: str | None = None
+    rule: str | None = None
+    question_id: str | None = None
+    dataset: str | None = None
+    ms: float = 0.0
+    reference_final: str | None = None
+    candidate_final: str | None = None
+    detail: str | None = None
+
+
+class RefusedLine(Struct, frozen=True, kw_only=True):
+    """Why a line of a file was not taken."""
+
+    line: int
+    field: str | None
+    message: str
+
+
+class VerdictsImported(Struct, kw_only=True):
+    """What an import of verdicts did, in lines.
+
+    Attributes:
+        verifiers: Names of the verifiers with a line that was taken or there already, each with its run.
+        refusals: The lines that were refused, in their order.
+    """
+
+    imported: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    verifiers: dict[str, int] = {}
+    refusals: list[RefusedLine] = []
 
 
 class VerdictEvidence(Struct, frozen=True, kw_only=True):

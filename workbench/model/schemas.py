@@ -19,7 +19,7 @@ from workbench.model.plan import Plan
 from workbench.model.probe import AcceptedProbe, ProbeReport
 from workbench.model.report import AccuracyReport, CompareReport, CorrelationReport
 from workbench.model.reward import PairReport, ThresholdReport
-from workbench.model.run import RunInfo, VerdictLine
+from workbench.model.run import RunInfo, VerdictLine, VerdictRow, VerdictsImported
 from workbench.model.status import Status
 from workbench.model.study import DuelReport, SweepReport
 from workbench.model.suggestion import TypeReport, TypeSuggestion
@@ -31,6 +31,8 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "check": (CheckInfo, "One element of `workbench checks DB list --json`."),
     "check-score": (CheckScore, "One element of `workbench checks DB report --json`."),
     "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
+    "verdict-row": (VerdictRow, "One line of a file for `workbench verdicts DB import`."),
+    "verdicts-imported": (VerdictsImported, "`workbench verdicts DB import --json`."),
     "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
     "compare": (CompareReport, "`workbench compare --json`."),
     "agreement": (AgreementReport, "`workbench agreement --json`."),

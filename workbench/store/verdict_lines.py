@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
 from workbench.model.run import VerdictEvidence, VerdictLine
-from workbench.model.verdict import Outcome
+from workbench.model.verdict import Outcome, Verdict
 from workbench.store.connection import Database
 
 _LINES = 2_000
@@ -50,6 +52,16 @@ def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLi
         .fetchone()
     )
     return None if row is None else _line(row, run, verifier)
+
+
+def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
+    """Outcome and score of a run's verdicts on some items, by row id, where it has one."""
+    rows = connection.execute(
+        "SELECT completion_id, outcome, score FROM verdicts WHERE run_id = ? AND sample = 0 "
+        "AND completion_id IN (SELECT value FROM json_each(?))",
+        (run, json.dumps(items)),
+    )
+    return {item: Verdict(outcome=Outcome(outcome), score=score) for item, outcome, score in rows}
 
 
 def _rows(database: Database, run: int, columns: str, tables: str, at_once: int) -> Iterator[tuple[Any, ...]]:

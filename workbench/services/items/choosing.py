@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import NAME, TEMPLATE, NamedVerifier, named_verifier, verifiers
 from workbench.errors import OptionError, UsageError
+from workbench.model.run import IMPORTED, ConfiguredVerifier
 from workbench.services.project import Project
 from workbench.store import runs as stored_runs
 from workbench.verifiers.base import AnyVerifier
@@ -61,9 +62,23 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
             given=frozenset(given),
         )
     stored = stored_runs.verifier_named(project.database.reader(), kind)
+    require_runnable(stored)
     if stored is not None and stored.kind != kind:
         return Choice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
     return Choice(kind=kind, options=given, name=name or kind, own=True)
+
+
+def require_runnable(stored: ConfiguredVerifier | None) -> None:
+    """Refuse a verifier whose verdicts came in a file.
+
+    Raises:
+        UsageError: It is one.
+    """
+    if stored is not None and stored.kind == IMPORTED:
+        raise UsageError(
+            f"The verdicts of {stored.name!r} came in a file; it can't be run here.",
+            "Take in more of them with: workbench verdicts DB import FILE",
+        )
 
 
 def make(choice: Choice) -> AnyVerifier:

@@ -24,7 +24,7 @@ from workbench.model.run import (
 from workbench.model.selection import Selection
 from workbench.runs.launch import ensure_runner
 from workbench.runs.lease import living_runner
-from workbench.services.items.choosing import choose, make, written
+from workbench.services.items.choosing import choose, make, require_runnable, written
 from workbench.services.project import Project
 from workbench.services.running.binding import bound_run
 from workbench.services.running.run_status import Watch, light_info, run_info, run_row, runs, wait
@@ -187,6 +187,7 @@ def resume(project: Project, run: int, *, trust: bool = False, retry_errors: boo
     """
     reader = project.database.reader()
     row = run_row(reader, run)
+    require_runnable(row.verifier)
     options = row.verifier.options
     require_trust(project, Registry().load(row.verifier.kind, options), options, accept=trust)
     if retry_errors:

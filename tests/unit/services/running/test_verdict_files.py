@@ -1,0 +1,193 @@
+"""Verdicts that come in files: a run a verifier, nothing twice, nothing over another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.helpers import make_project, numbered
+from workbench.cli import root
+from workbench.errors import FormatError, UsageError
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.project import Project
+from workbench.services.running import verdict_files, verifying
+from workbench.services.running.verdict_files import import_verdicts
+from workbench.services.running.verdicts import verdict_lines
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(6))
+
+
+def write(tmp_path: Path, lines: Iterable[Any], name: str = "v.jsonl") -> Path:
+    path = tmp_path / name
+    path.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
+    return path
+
+
+def said(item: int, verdict: str | None = "correct", **more: Any) -> dict[str, Any]:
+    return {"completion_id": f"c{item}", "verifier": "theirs", "verdict": verdict, **more}
+
+
+def test_each_verifier_of_a_file_gets_a_complete_run(project: Project, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        [
+            *(said(n, "correct" if n % 2 == 0 else "incorrect", reason="own_code", detail="why") for n in range(6)),
+            *({"completion_id": f"c{n}", "verifier": "Org/model-1", "score": n / 10} for n in range(4)),
+        ],
+    )
+    report = import_verdicts(project, path)
+    assert (report.imported, report.unchanged, report.refused) == (10, 0, 0)
+    assert {row.verifier: (row.accuracy, row.coverage) for row in accuracy(project).rows if row.group is None}[
+        "theirs"
+    ] == (1.0, 1.0)
+    (first, *_) = verdict_lines(project, "theirs")
+    assert (first.verdict, first.reason, first.detail) == ("correct", "own_code", "why")
+    assert [(line.verdict, line.score, line.reason) for line in verdict_lines(project, "Org/model-1")] == [
+        ("abstain", n / 10, "no_threshold") for n in range(4)
+    ]
+
+
+def test_taken_twice_or_in_parts_it_is_the_same(project: Project, tmp_path: Path) -> None:
+    first, rest = write(tmp_path, map(said, range(4)), "a"), write(tmp_path, map(said, range(6)), "b")
+    import_verdicts(project, first)
+    again = import_verdicts(project, rest)
+    assert (again.imported, again.unchanged) == (2, 4)
+    before = [*verdict_lines(project, "theirs")]
+    third = import_verdicts(project, rest)
+    assert (third.imported, third.unchanged, [*verdict_lines(project, "theirs")]) == (0, 6, before)
+
+
+def test_another_verdict_in_its_place_is_refused_unless_it_is_of_another_version(
+    project: Project, tmp_path: Path
+) -> None:
+    import_verdicts(project, write(tmp_path, [said(0)]))
+    other = write(tmp_path, [said(0, "incorrect"), said(1), said(1, "incorrect")])
+    report = import_verdicts(project, other)
+    assert (report.imported, report.refused) == (1, 2)
+    assert [refusal.line for refusal in report.refusals] == [1, 3]
+    newer = import_verdicts(project, write(tmp_path, [said(0, "incorrect")]), version="2")
+    assert newer.refused == 0
+    assert [line.verdict for line in verdict_lines(project, "theirs")] == ["incorrect"]
+
+
+def test_lines_that_cannot_be_taken_are_named_and_the_others_stay(project: Project, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        [
+            said(0),
+            "{not json",
+            said(99),
+            said(1, None),
+            said(1, "maybe"),
+            {"completion_id": "c2", "verdict": "correct"},
+            {**said(3), "verifier": "rules"},
+            {**said(3), "verifier": "a b; DROP TABLE runs"},
+            '{"completion_id": "c4", "verifier": "theirs", "score": NaN}',
+            '{"completion_id": "c4", "verifier": "theirs", "score": 1e999}',
+            {**said(4), "ms": -1},
+            said(5),
+        ],
+    )
+    report = import_verdicts(project, path)
+    assert (report.imported, report.refused) == (2, 10)
+    fields = {refusal.line: refusal.field for refusal in report.refusals}
+    assert [fields[line] for line in (3, 4, 5, 6, 7, 8, 11)] == [
+        "completion_id",
+        "verdict",
+        "verdict",
+        "verifier",
+        "verifier",
+        "verifier",
+        "ms",
+    ]
+
+
+def test_an_id_in_two_data_sets_needs_one_of_them(tmp_path: Path) -> None:
+    rows = numbered(2)
+    project = make_project(tmp_path, [*rows, *({**row, "dataset": "other"} for row in rows)])
+    path = write(tmp_path, [said(0), said(1, dataset="other")])
+    report = import_verdicts(project, path)
+    assert (report.imported, report.refused) == (1, 1)
+    assert import_verdicts(project, path, dataset="sample").imported == 1
+
+
+def test_what_came_in_a_file_can_not_be_run(project: Project, tmp_path: Path) -> None:
+    run = import_verdicts(project, write(tmp_path, [said(0)])).verifiers["theirs"]
+    with pytest.raises(UsageError, match="came in a file"):
+        verifying.start(project, "theirs")
+    with pytest.raises(UsageError, match="came in a file"):
+        verifying.resume(project, run)
+
+
+def test_a_name_that_runs_here_is_no_name_for_a_file(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="runs here"):
+        import_verdicts(project, write(tmp_path, [said(0)]), name="rules")
+
+
+def test_an_import_that_ended_early_is_finished_by_the_next(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, map(said, range(6)))
+    with monkeypatch.context() as patch:
+        patch.setattr(verdict_files, "_store", _failing_after(verdict_files._store, 1))
+        patch.setattr(verdict_files, "some_at_a_time", lambda lines: [lines[:3], lines[3:]])
+        with pytest.raises(ZeroDivisionError):
+            import_verdicts(project, path)
+    # Half of it is there, and in no table.
+    assert "theirs" not in {row.verifier for row in accuracy(project).rows}
+    report = import_verdicts(project, path)
+    assert (report.imported, report.unchanged) == (3, 3)
+    assert "theirs" in {row.verifier for row in accuracy(project).rows}
+
+
+def _failing_after(store: Any, times: int) -> Any:
+    calls = iter(range(times))
+
+    def attempt(*args: Any) -> None:
+        if next(calls, None) is None:
+            raise ZeroDivisionError
+        store(*args)
+
+    return attempt
+
+
+def test_what_the_command_prints_it_takes_again(project: Project, tmp_path: Path) -> None:
+    runner = CliRunner()
+    import_verdicts(project, write(tmp_path, [said(n, "abstain", reason="unclear") for n in range(3)]))
+    printed = runner.invoke(root, ["verdicts", str(project.path), "--verifier", "theirs"])
+    (tmp_path / "out.jsonl").write_text(printed.stdout)
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6))
+    taken = runner.invoke(root, ["verdicts", str(other.path), "import", str(tmp_path / "out.jsonl"), "--json"])
+    assert (taken.exit_code, json.loads(taken.stdout)["imported"]) == (0, 3)
+    again = runner.invoke(root, ["verdicts", str(other.path), "--verifier", "theirs"])
+    assert [json.loads(line)["reason"] for line in again.stdout.splitlines()] == ["unclear"] * 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [["import"], ["print", "v.jsonl"], ["import", "v.jsonl", "--evidence"], ["--dataset", "x"], []]
+)
+def test_arguments_that_do_not_go_together_are_refused(project: Project, arguments: list[str]) -> None:
+    assert CliRunner().invoke(root, ["verdicts", str(project.path), *arguments]).exit_code == 2
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused_in_words(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.mktemp("any")
+    path = folder / "v.jsonl"
+    path.write_bytes(content)
+    project = make_project(folder, numbered(1))
+    with suppress(FormatError):
+        assert import_verdicts(project, path, name="x").imported == 0
+    project.close()

@@ -1,0 +1,40 @@
+"""Files of verdicts: JSON Lines, one verdict a line, such as `workbench verdicts` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+
+import msgspec
+
+from workbench.formats.records import read_records
+from workbench.model.item import Refusal
+from workbench.model.run import VerdictRow
+
+_DECODER = msgspec.json.Decoder(VerdictRow)
+
+
+def read(path: Path) -> Iterator[tuple[int, VerdictRow | Refusal]]:
+    """Line numbers (from 1) with a verdict each, or why the line can't be taken.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    for number, raw, line in read_records(path, _DECODER):
+        fault = None if isinstance(line, Refusal) else _fault(line)
+        if fault is None:
+            yield number, line
+        else:
+            yield number, Refusal(line=number, code="wrong_type", message=fault[1], raw=raw, field=fault[0])
+
+
+def _fault(line: VerdictRow) -> tuple[str, str] | None:
+    """A field, and what is wrong with it."""
+    if line.verdict is None and line.score is None:
+        return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
+    if line.score is not None and not isfinite(line.score):
+        return "score", "a score is a finite number"
+    if not (isfinite(line.ms) and line.ms >= 0):
+        return "ms", "a time is a number of milliseconds from 0"
+    return None

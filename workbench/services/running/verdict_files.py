@@ -1,0 +1,190 @@
+"""Verdicts that were given elsewhere: each verifier of a file gets a run, as complete as what the file says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+from msgspec import Struct
+
+from workbench.config.verifiers import NAME
+from workbench.errors import UsageError
+from workbench.formats import verdicts as verdict_files
+from workbench.model.item import Refusal
+from workbench.model.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.project import Project
+from workbench.store import label_lines, verdict_lines, verdicts
+from workbench.store import runs as stored_runs
+from workbench.store.events import Connection
+from workbench.verifiers.registry import Registry
+
+_CONFIG_HASH = "imported"
+
+
+class _Refused(Exception):
+    """A line can't be taken; ``field`` and the message say why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class _Line(Struct, frozen=True):
+    """A verdict with the run it belongs to and the item it is about."""
+
+    number: int
+    run: int
+    item: int
+    verdict: Verdict
+
+
+def import_verdicts(
+    project: Project, path: Path, *, name: str | None = None, dataset: str | None = None, version: str = "1"
+) -> VerdictsImported:
+    """Read a file of verdicts. A verdict that is there already stays; another one in its place is refused.
+
+    Args:
+        name: The verifier all lines are of, whatever they say; by default each line says it.
+        dataset: The data set of lines that don't say it, where their ids are ambiguous.
+        version: Of the verifiers: verdicts of another version are another run, and the newest one counts.
+
+    Raises:
+        FormatError: The file can't be opened.
+        UsageError: ``name`` is none, or the name of something else.
+    """
+    report = VerdictsImported()
+    runs = _Runs(project, version)
+    if name is not None:
+        runs.check(name)
+    numbered = list(verdict_files.read(path))
+    for some in some_at_a_time(numbered):
+        with project.database.write() as connection:
+            lines = []
+            for number, row in some:
+                try:
+                    if isinstance(row, Refusal):
+                        raise _Refused(row.field or "", row.message)
+                    lines.append(_line(connection, runs, number, row, name, dataset))
+                except _Refused as error:
+                    _refuse(report, number, error)
+            _store(connection, report, lines)
+    with project.database.write() as connection:
+        for run in runs.by_name.values():
+            stored_runs.complete(connection, run, verdicts.count(connection, run))
+    report.refusals.sort(key=lambda refusal: refusal.line)
+    report.verifiers = runs.by_name
+    return report
+
+
+class _Runs:
+    """The runs of the verifiers in a file, made when they are first met.
+
+    Attributes:
+        by_name: The run of each verifier met so far.
+    """
+
+    def __init__(self, project: Project, version: str) -> None:
+        self.by_name: dict[str, int] = {}
+        self._wrong: dict[str, str] = {}
+        self._project = project
+        self._version = version
+        self._registry = Registry()
+
+    def of(self, connection: Connection, name: str) -> int:
+        """The run of a verifier.
+
+        Raises:
+            _Refused: The name can't be an imported verifier's.
+        """
+        if name not in self.by_name:
+            if name not in self._wrong:
+                self._wrong[name] = self._fault(name)
+            if self._wrong[name]:
+                raise _Refused("verifier", self._wrong[name])
+            self.by_name[name] = self._make(connection, name)
+        return self.by_name[name]
+
+    def check(self, name: str) -> None:
+        """Refuse a name that can't be an imported verifier's.
+
+        Raises:
+            UsageError: It can't.
+        """
+        if fault := self._fault(name):
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --name.")
+
+    def _fault(self, name: str) -> str:
+        if not NAME.fullmatch(name):
+            return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
+        stored = stored_runs.verifier_named(self._project.database.reader(), name)
+        if self._registry.knows(name) or (stored is not None and stored.kind != IMPORTED):
+            return f"{name!r} is a verifier that runs here; its verdicts can't come from a file"
+        return ""
+
+    def _make(self, connection: Connection, name: str) -> int:
+        stored = stored_runs.verifier_named(connection, name)
+        verifier = (
+            stored_runs.add_verifier(
+                connection, name=name, kind=IMPORTED, options={}, config={}, config_hash=_CONFIG_HASH
+            )
+            if stored is None
+            else stored.id
+        )
+        found = stored_runs.find(connection, verifier, self._version)
+        return stored_runs.add(connection, verifier, self._version) if found is None else found.id
+
+
+def _line(
+    connection: Connection, runs: _Runs, number: int, row: VerdictRow, name: str | None, dataset: str | None
+) -> _Line:
+    verifier = name or row.verifier
+    if not verifier:
+        raise _Refused("verifier", "whose verdict is it? Give the field, or --name NAME")
+    found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
+    if not found:
+        raise _Refused("completion_id", f"there is no completion {row.completion_id!r} here")
+    if len(found) > 1:
+        raise _Refused("completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id to the line")
+    return _Line(number, runs.of(connection, verifier), found[0][0], _verdict(row))
+
+
+def _verdict(row: VerdictRow) -> Verdict:
+    unsaid = row.verdict is None
+    return Verdict(
+        outcome=Outcome.ABSTAIN if row.verdict is None else Outcome.of(row.verdict),
+        score=row.score,
+        reason="no_threshold" if unsaid and row.reason is None else row.reason,
+        rule=row.rule,
+        reference_final=row.reference_final,
+        candidate_final=row.candidate_final,
+        detail=row.detail,
+        ms=row.ms,
+    )
+
+
+def _store(connection: Connection, report: VerdictsImported, lines: list[_Line]) -> None:
+    """Store what is new of some lines; what another line or an earlier file said of an item stands."""
+    wanted = defaultdict(list)
+    for line in lines:
+        wanted[line.run].append(line)
+    for run, of_run in wanted.items():
+        held = verdict_lines.said(connection, run, [line.item for line in of_run])
+        new: dict[int, Verdict] = {}
+        for line in of_run:
+            known = new.get(line.item) or held.get(line.item)
+            if known is None:
+                new[line.item] = line.verdict
+                report.imported += 1
+            elif (known.outcome, known.score) == (line.verdict.outcome, line.verdict.score):
+                report.unchanged += 1
+            else:
+                error = _Refused("verdict", "another verdict on this item is there already; see --run-version")
+                _refuse(report, line.number, error)
+        verdicts.put(connection, run, list(new.items()))
+
+
+def _refuse(report: VerdictsImported, number: int, error: _Refused) -> None:
+    report.refused += 1
+    report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from bench import (
     agreement,
+    analysis,
     browse,
     calling,
     claiming,
+    coverage,
+    disagreements,
     first_paint,
     import_speed,
     next_item,
+    prediction_powered,
     serve,
     serving,
     start,
+    subtypes,
+    suspects,
     verifying,
 )
 
@@ -31,6 +37,12 @@ def main() -> None:
         serve,
         agreement,
         claiming,
+        analysis,
+        coverage,
+        subtypes,
+        prediction_powered,
+        disagreements,
+        suspects,
     ):
         module.main()
 

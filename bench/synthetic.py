@@ -1,4 +1,4 @@
-"""Synthetic projects of any size: 18 subtypes, 3 models, gold, one run of verdicts, and a few labelled items.
+"""Synthetic projects of any size: 18 subtypes, 3 models, gold, runs of verdicts, and a few labelled items.
 
 Everything follows from the item's number, so two builds of a size are equal.
 """
@@ -30,13 +30,14 @@ _PUBLIC = ("labelled", "conflict", "final", "excluded")
 _BATCH = 50_000
 
 
-def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_000, pad: int = 0) -> Path:
+def build(path: Path, items: int, *, verdicts: bool = True, runs: int = 1, labelled: int = 2_000, pad: int = 0) -> Path:
     """Make the database unless it is there already.
 
     Args:
         path: Where it goes; an unfinished build never stands under this name.
         items: Completions; about 181 a question at 1.45M.
-        verdicts: Whether one complete run of verdicts is stored.
+        verdicts: Whether complete runs of verdicts are stored.
+        runs: How many, each of its own verifier.
         labelled: How many items (spread evenly) have a state other than unlabelled.
         pad: Characters added before each completion's final answer.
     """
@@ -49,14 +50,14 @@ def build(path: Path, items: int, *, verdicts: bool = True, labelled: int = 2_00
     with database.write("normal") as connection:
         for name in DATA_INDEXES:
             connection.execute(f"DROP INDEX {name}")
-    _names(database, items)
+    _names(database, items, runs)
     questions = min(QUESTIONS, items)
     _fill(database, "questions", _questions(questions))
     _fill(database, "question_text", _question_texts(questions))
     _fill(database, "completions", _completions(items, questions))
     _fill(database, "completion_text", _completion_texts(items, questions, _working(pad)))
-    if verdicts:
-        _fill(database, "verdicts", _verdicts(items))
+    for run in range(1, runs + 1 if verdicts else 1):
+        _fill(database, "verdicts", _verdicts(items, run))
     _fill(database, "item_states", _states(items, labelled))
     with database.write("normal") as connection:
         for statement in DATA_INDEXES.values():
@@ -113,23 +114,29 @@ def _pair(number: int, far: int) -> tuple[str, str, str]:
     )[number // 2 % 6]
 
 
-def _names(database: Database, items: int) -> None:
+def _names(database: Database, items: int, runs: int) -> None:
     with database.write("normal") as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (1, 'synthetic', ?)", (CREATED,))
         connection.executemany("INSERT INTO models (name) VALUES (?)", [(name,) for name in MODELS])
         connection.executemany("INSERT INTO sources (name, domain) VALUES (?, ?)", SOURCES)
-        _run(connection, items)
+        for run in range(1, runs + 1):
+            _run(connection, items, run)
 
 
-def _run(connection: Connection, items: int) -> None:
+def verifier(run: int) -> str:
+    """The name of the verifier of a run, counted from 1."""
+    return VERIFIER if run == 1 else f"{VERIFIER}-{run}"
+
+
+def _run(connection: Connection, items: int, run: int) -> None:
     connection.execute(
-        "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (1, ?, 'rule', ?, '0', ?)",
-        (VERIFIER, '{"options":{},"config":{}}', CREATED),
+        "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) VALUES (?, ?, 'rule', ?, '0', ?)",
+        (run, verifier(run), '{"options":{},"config":{}}', CREATED),
     )
     connection.execute(
         "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at, started_at, "
-        "finished_at, completed_at) VALUES (1, 1, '1', ?, 1, 'complete', ?, ?, ?, ?, ?)",
-        ('{"conditions":[],"limit":null}', items, *[CREATED] * 4),
+        "finished_at, completed_at) VALUES (?, ?, '1', ?, 1, 'complete', ?, ?, ?, ?, ?)",
+        (run, run, '{"conditions":[],"limit":null}', items, *[CREATED] * 4),
     )
 
 
@@ -138,7 +145,7 @@ _INSERTS = {
     "question_text": "(id, text, reference) VALUES (?, ?, ?)",
     "completions": "(id, question_id, key, model_id, imported_gold, hash, characters) VALUES (?, ?, ?, ?, ?, ?, ?)",
     "completion_text": "(id, text) VALUES (?, ?)",
-    "verdicts": "(run_id, completion_id, outcome, score, reason, ms) VALUES (1, ?, ?, NULL, ?, 0.5)",
+    "verdicts": "(run_id, completion_id, outcome, score, reason, ms) VALUES (?, ?, ?, NULL, ?, 0.5)",
     "item_states": "(completion_id, state, gold, gold_from, reason) VALUES (?, ?, ?, ?, ?)",
 }
 
@@ -203,12 +210,16 @@ def _is_right(number: int) -> bool:
     return _scattered(number + 17, 5) == 0
 
 
-def _verdicts(count: int) -> Iterator[tuple[object, ...]]:
+def _verdicts(count: int, run: int) -> Iterator[tuple[object, ...]]:
+    """Verdicts of a run: errors of different runs are independent, and each run is 8 points worse than the one before.
+
+    The square makes them so: multiples of one number would never be wrong together.
+    """
     for number in range(1, count + 1):
-        luck = _scattered(number + 5, 100)
+        luck = _scattered(number * number * (run - 1) + number + 5 * run, 100)
         right = _is_right(number)
-        outcome = 3 if luck == 0 else 2 if luck < 4 else int(right) if luck < 95 else int(not right)
-        yield number, outcome, {2: "no_final_answer", 3: "timeout"}.get(outcome)
+        outcome = 3 if luck == 0 else 2 if luck < 4 else int(right) if luck < 103 - 8 * run else int(not right)
+        yield run, number, outcome, {2: "no_final_answer", 3: "timeout"}.get(outcome)
 
 
 def _states(count: int, labelled: int) -> Iterator[tuple[object, ...]]:

@@ -19,6 +19,7 @@ from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.screens.add_judge import AddJudgeScreen
 from workbench.tui.screens.agreement import AgreementScreen
 from workbench.tui.screens.annotate import AnnotateScreen
+from workbench.tui.screens.disagreements import DisagreementsScreen
 from workbench.tui.screens.item import ItemScreen
 
 HERE = Path(__file__).resolve().parent
@@ -48,8 +49,8 @@ def self_contained(svg: str) -> str:
 
 
 def main() -> None:
-    """Accuracy, a verdict's evidence and the form for a judge as the coordinator sees them; an annotator's Annotate;
-    Agreement on the sample's labels."""
+    """What the coordinator sees of accuracy, a verdict's evidence, disagreements and the form for a judge; an
+    annotator's Annotate; Agreement on the sample's labels."""
     with tempfile.TemporaryDirectory() as folder:
         project = open_project(Path(folder) / "sample.db", create=True)
         load_sample(project)
@@ -58,6 +59,7 @@ def main() -> None:
         (converted,) = find(project, CONVERTED)
         asyncio.run(take(project, None, AccuracyScreen(), "accuracy"))
         asyncio.run(take(project, None, ItemScreen(converted, (), ("rules", "math-verify")), "evidence"))
+        asyncio.run(take(project, None, DisagreementsScreen(), "disagreements"))
         asyncio.run(take(project, None, AddJudgeScreen(), "add-judge"))
         asyncio.run(take(project, "eve", AnnotateScreen(), "annotate"))
         import_labels(project, HERE.parent / "sample_data" / "labels.jsonl")

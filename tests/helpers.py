@@ -54,8 +54,10 @@ def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int
     with database.write() as connection:
         first = connection.execute("SELECT coalesce(max(id), 0) FROM completions").fetchone()[0]
         added = [_add(connection, number, row) for number, row in enumerate(rows, first)]
-        if connection.execute("PRAGMA user_version").fetchone()[0] >= 5:
-            connection.execute(LENGTHS)
+        if added and connection.execute("PRAGMA user_version").fetchone()[0] >= 5:
+            connection.execute(f"{LENGTHS} WHERE id >= ?", (added[0],))
+            # No import says that they are there.
+            connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (added[0], added[-1]))
         return added
 
 

@@ -6,11 +6,12 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,7 @@ def in_background(command: list[str], folder: Path) -> Iterator[None]:
             server.terminate()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/annotation.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/annotation.md", "docs/analysis.md"])
 def test_every_shown_command_works(tmp_path: Path, document: str) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     commands = shown_commands(document)
@@ -108,3 +109,69 @@ def test_environment_is_not_needed(tmp_path: Path) -> None:
         check=True,
     )
     assert "workbench" in done.stdout
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample data with verdicts of three rule verifiers, as ``p.db`` in a folder of its own."""
+    folder = tmp_path_factory.mktemp("shown")
+    for arguments in (
+        ["import", "p.db", str(ROOT / "sample_data" / "tuples.jsonl"), "--dataset", "sample"],
+        ["labels", "p.db", "import", str(ROOT / "sample_data" / "labels.jsonl")],
+        *(["verify", "p.db", verifier] for verifier in ("rules", "exact", "math-verify")),
+    ):
+        run = [sys.executable, "-m", "workbench", *arguments]
+        subprocess.run(run, cwd=folder, capture_output=True, timeout=120, check=True)
+    return folder / "p.db"
+
+
+def test_the_shown_combinations_of_verifiers_work(sample: Path) -> None:
+    shutil.copytree(ROOT / "sample_data", sample.parent / "sample_data", dirs_exist_ok=True)
+    commands = shown_commands("docs/combining.md")
+    assert {command[1] for command in commands} == {"ensemble", "best-of", "downstream", "estimate"}
+    for command in commands:
+        run = [sys.executable, "-m", "workbench", *command[1:]]
+        done = subprocess.run(run, cwd=sample.parent, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def blocks(document: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_shown_sql_reads_the_views(sample: Path) -> None:
+    statements = blocks("docs/sql.md", "sql")
+    with closing(sqlite3.connect(f"file:{sample}?mode=ro", uri=True)) as connection:
+        found = [connection.execute(statement).fetchall() for statement in statements]
+        views = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")}
+    assert len(found) == 5
+    assert all(found)
+    documented = set(
+        re.findall(r"^\| `(\w+)` \|", (ROOT / "docs" / "sql.md").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert documented == views - {"horizon", "gold"}
+
+
+def test_the_shown_python_runs(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(sample.parent)
+    names: dict[str, object] = {}
+    for block in blocks("docs/python.md", "python"):
+        exec(compile(block, "docs/python.md", "exec"), names)
+    assert "math-verify" in capsys.readouterr().out
+
+
+def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from workbench.cli import root
+
+    monkeypatch.chdir(sample.parent)
+    commands = shown_commands("docs/report.md")
+    assert len(commands) == 6
+    for command in commands:
+        done = CliRunner().invoke(root, command[1:])
+        assert done.exit_code == 0, f"{command}: {done.output}"
+    assert (sample.parent / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (sample.parent / "report.md").read_text(encoding="utf-8").startswith("# ")

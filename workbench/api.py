@@ -1,1 +1,232 @@
-"""The Python API, for notebooks and scripts: ``workbench.open_project(path)``."""
+"""The Python API: a project's items, verdicts, labels and figures as pandas frames.
+
+    import workbench
+
+    with workbench.open_project("p.db") as project:
+        table = project.accuracy(by="type")
+        wrong = project.verdicts("rules", where="type=A").query("right_forced == 0")
+
+Figures come from the same functions as the command line's; nothing here writes to the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services import project as projects
+from workbench.services import querying
+
+if TYPE_CHECKING:
+    from msgspec import Struct
+    from pandas import DataFrame
+
+    from workbench.model.review import Queue
+
+Where = str | Sequence[str]
+"""One condition such as ``"type=A"`` or several, all of which must hold; the grammar is that of ``--where``."""
+
+
+class Project:
+    """An open project; use it as a context manager, or call `close`.
+
+    Every frame says in ``attrs`` what its figures rest on: protocol, gold, run, seed. Undefined figures are NaN.
+    """
+
+    def __init__(self, opened: projects.Project) -> None:
+        self._opened = opened
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._opened.path
+
+    def close(self) -> None:
+        """Close the database."""
+        self._opened.close()
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    # -- what is stored ----------------------------------------------------------------------------
+
+    def items(self, where: Where = (), *, texts: bool = False) -> DataFrame:
+        """One row a completion: ids, type, subtype, domain, source, model, length, state, gold and where it is from.
+
+        Args:
+            texts: Question, reference and completion too.
+
+        Raises:
+            UsageError: A condition is none, or names something unknown.
+        """
+        found = _frame(querying.view(self._opened, "items", _selection(where))).set_index("item")
+        found["gold"] = found["gold"].astype("boolean")
+        if not texts:
+            return found
+        long = _frame(querying.view(self._opened, "item_texts", _selection(where))).set_index("item")
+        # The items have a column of that name: the question's row id.
+        return found.drop(columns="question").join(long)
+
+    def verdicts(self, verifier: str | None = None, where: Where = ()) -> DataFrame:
+        """Counted verdicts beside gold, one row a verifier and item, with the three protocols' verdict on it.
+
+        Args:
+            verifier: Only this one's; all that have a complete run by default.
+
+        Raises:
+            UsageError: A condition is none, or names something unknown, or there is no such verifier.
+        """
+        from workbench.services.measuring.judged import judges_of
+
+        names = [judge.name for judge in judges_of(self._opened, () if verifier is None else (verifier,))]
+        found = _frame(querying.view(self._opened, "judged", _selection(where)))
+        for column in ("gold", "right_forced", "right_strict", "right_decided"):
+            found[column] = found[column].astype("boolean")
+        return found[found["verifier"].isin(names)].reset_index(drop=True)
+
+    def labels(self, where: Where = ()) -> DataFrame:
+        """What each person says now: labels, adjudications and exclusions in force, in the round under way."""
+        return _frame(querying.view(self._opened, "current_labels", _selection(where)))
+
+    def reviews(self, where: Where = ()) -> DataFrame:
+        """What reviewers have decided of disagreements, as it stands."""
+        return _frame(querying.view(self._opened, "current_reviews", _selection(where)))
+
+    def runs(self) -> DataFrame:
+        """The runs that figures are counted from: each verifier's newest complete one."""
+        return _frame(querying.view(self._opened, "counted_runs"))
+
+    def sql(self, statement: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> DataFrame:
+        """What a statement gives that reads; the views stand in ``docs/sql.md``.
+
+        Raises:
+            UsageError: It does not read, or SQLite does not understand it.
+        """
+        return _frame(querying.query(self._opened, statement, parameters))
+
+    # -- figures -----------------------------------------------------------------------------------
+
+    def accuracy(
+        self,
+        by: str | None = None,
+        verifiers: Sequence[str] = (),
+        *,
+        protocol: Protocol3 = "forced",
+        gold: GoldChoice = "final",
+        where: Where = (),
+    ) -> DataFrame:
+        """Accuracy of verifiers, one row a verifier and group (None for all items), as ``workbench accuracy``.
+
+        Args:
+            by: ``type``, ``subtype``, ``domain``, ``source``, ``model``, ``dataset``, ``reason``, ``length``, or
+                several with commas between them.
+
+        Raises:
+            UsageError: An unknown verifier, group or condition.
+        """
+        from workbench.services.measuring.accuracy import accuracy
+
+        report = accuracy(
+            self._opened,
+            verifiers=tuple(verifiers),
+            by=by,
+            protocol=protocol,
+            gold=gold,
+            selection=_selection(where) or Selection(),
+        )
+        found = _records(report.rows)
+        found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
+        return found
+
+    def compare(
+        self, a: str, b: str, *, protocol: Protocol3 = "forced", gold: GoldChoice = "final", where: Where = ()
+    ) -> DataFrame:
+        """Two verifiers on the same items: one row of paired figures, as ``workbench compare``.
+
+        Raises:
+            UsageError: An unknown verifier or condition, or no item counts for both.
+        """
+        from workbench.services.measuring.comparing import compare
+
+        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=_selection(where) or Selection())
+        plain = {key: value for key, value in structs.asdict(report).items() if not isinstance(value, dict | list)}
+        found = _of([plain])
+        found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
+        return found
+
+    def disagreements(
+        self,
+        queue: Queue = "verifier-gold",
+        verifiers: Sequence[str] = (),
+        *,
+        gold: GoldChoice = "final",
+        where: Where = (),
+        limit: int | None = None,
+    ) -> DataFrame:
+        """A queue of disagreements, the most suspicious first, one column a verifier that has judged the items.
+
+        Raises:
+            UsageError: An unknown queue, verifier or condition.
+        """
+        from workbench.services.reviewing import queues
+
+        found = queues.queue(
+            self._opened, queue, verifiers=tuple(verifiers), gold=gold, selection=_selection(where) or Selection()
+        )
+        rows = [
+            {
+                "item": row.id,
+                "dataset": row.dataset,
+                "question_id": row.question_id,
+                "completion_id": row.completion_id,
+                "type": row.type,
+                "subtype": row.subtype,
+                "gold": row.gold,
+                "score": row.score,
+                "why": row.why,
+                **{vote.verifier: vote.verdict for vote in row.votes},
+            }
+            for row in found.rows(found.ids[:limit])
+        ]
+        frame = _of(rows)
+        frame.attrs = {"queue": queue, "counted": found.text, "gold": gold}
+        return frame
+
+
+def open_project(path: Path | str) -> Project:
+    """Open a database.
+
+    Raises:
+        StoreError: There is none, or it can't be read.
+    """
+    return Project(projects.open_project(path))
+
+
+def _selection(where: Where) -> Selection | None:
+    texts = [where] if isinstance(where, str) else where
+    return Selection(tuple(parse_condition(text) for text in texts)) if texts else None
+
+
+def _frame(found: querying.Result) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame.from_records(found.rows, columns=found.columns)
+
+
+def _records(rows: Sequence[Struct]) -> DataFrame:
+    return _of([structs.asdict(row) for row in rows])
+
+
+def _of(rows: list[dict[str, Any]]) -> DataFrame:
+    from pandas import DataFrame
+
+    return DataFrame(rows)

@@ -1,31 +1,34 @@
-"""Accuracy: the table's figures are the service's, and every cell leads down to its items."""
+"""Accuracy: the matrix's figures are the service's, and every cell leads down to its items."""
 
 from __future__ import annotations
 
-import csv
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import DataTable
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
 from workbench.model.selection import Condition, Selection
-from workbench.model.verdict import Outcome
-from workbench.render.bars import percent
+from workbench.model.verdict import Outcome, Protocol3
+from workbench.render.bars import NONE, percent
+from workbench.render.heat import GLYPHS
 from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import judged_items
-from workbench.services.measuring.tables import accuracy_csv
-from workbench.services.project import Project
+from workbench.services.measuring.accuracy_items import Which
+from workbench.services.measuring.entries import BASELINES
+from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import WIDE, AccuracyScreen
-from workbench.tui.screens.accuracy_items import JudgedSource
-from workbench.tui.widgets import accuracy_view as view
+from workbench.tui.screens.accuracy import AccuracyScreen
+from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.tui.widgets.accuracy_asked import Asked, Step
+from workbench.tui.widgets.accuracy_figures import FIGURES
+from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)
+TYPE_A = Selection((Condition("type", "=", "A"),))
 
 
 def judged_project(folder: Path) -> Project:
@@ -51,65 +54,100 @@ def judged_project(folder: Path) -> Project:
     return project
 
 
-def screen_of(app: WorkbenchApp) -> AccuracyScreen:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One database for all tests that only look."""
+    return judged_project(tmp_path_factory.mktemp("accuracy")).path
+
+
+@pytest.fixture
+def project(file: Path) -> Project:
+    return open_project(file)
+
+
+def screen_of(app: Any) -> AccuracyScreen:
     assert isinstance(app.screen, AccuracyScreen)
     return app.screen
 
 
-def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
-    """The overview as shown: (verifier, column title) -> text."""
-    table: DataTable[Any] = app.screen.query_one(DataTable)
-    titles = [str(column.label).strip() for column in table.ordered_columns]
+def matrix_of(app: WorkbenchApp) -> Matrix:
+    return app.screen.query_one(Matrix)
+
+
+def cells(app: WorkbenchApp) -> dict[tuple[str, str | None], str]:
+    """The matrix: (verifier, group) -> glyph and text."""
+    matrix = matrix_of(app)
     return {
-        (str(row[0]).strip(), title): str(text).strip()
-        for row in (table.get_row_at(place) for place in range(table.row_count))
-        for title, text in zip(titles[1:], row[1:], strict=True)
+        (row.key, column.key): cell.glyph + cell.text
+        for row in matrix.rows
+        for column, cell in zip(matrix.columns, row.cells, strict=True)
     }
 
 
-async def to_cell(pilot: Pilot[None], verifier: str, column: int) -> None:
-    """Put the cursor on a verifier's cell; column 0 is "all"."""
-    screen = screen_of(pilot.app)  # type: ignore[arg-type]
-    await press(pilot, "home", *["up"] * 9)
-    place = [str(row).strip() for row in screen._verifiers].index(verifier)
-    await press(pilot, *["down"] * place, *["right"] * (column + 1))
+def names(app: WorkbenchApp) -> list[str]:
+    """The verifiers from top to bottom."""
+    return [row.key for row in matrix_of(app).rows]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("protocol_keys", [0, 1, 2])
-async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int, int], protocol_keys: int) -> None:
-    project = judged_project(tmp_path)
-    protocol = ("forced", "strict", "decided")[protocol_keys]
-    report = accuracy(project, by="type", protocol=protocol)  # type: ignore[arg-type]
+async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
+    """Put the cursor on a cell."""
+    matrix_of(pilot.app).move_to(verifier, group)  # type: ignore[arg-type]
+    await settle(pilot)
+    assert screen_of(pilot.app).chosen == (verifier, group)
+
+
+@pytest.mark.parametrize(("protocol", "size"), [("forced", (80, 24)), ("decided", (120, 40))])
+async def test_figures_are_those_of_the_service(project: Project, protocol: Protocol3, size: tuple[int, int]) -> None:
+    report = accuracy(project, by="type", protocol=protocol)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", *["p"] * protocol_keys)
+        await press(pilot, "y", *["p"] * get_args(Protocol3).index(protocol))
         assert screen_of(app).report == report
         shown = cells(app)
+        below = {column.key: column.below for column in matrix_of(app).columns}
+        assert len(shown) == len(report.rows)
         for row in report.rows:
-            title = next(title for verifier, title in shown if (title.split()[0] == (row.group or "all")) and verifier)
-            assert shown[row.verifier, title] == view.matrix_text(row)
-            assert f"({row.n})" in shown[row.verifier, title]
-        assert f"protocol {protocol}" in text_of(app, "#accuracy-caption")
-        assert "gold final" in text_of(app, "#accuracy-caption")
-        assert "16 imported" in text_of(app, "#accuracy-caption")
+            text = shown[row.verifier, row.group]
+            if not row.n:
+                assert text == NONE
+                continue
+            assert re.sub(rf"[{GLYPHS}]|\(.*\)", "", text) == percent(row.accuracy)
+            assert text[0] in GLYPHS
+            # Every figure has its n: below the title, or its own in brackets.
+            assert text.endswith(f"({row.n})") or below[row.group] == f"n {row.n}"
+        caption = text_of(app, "#accuracy-caption")
+        assert {row.name: row.mark for row in matrix_of(app).rows} == {
+            **dict.fromkeys(("good", "bad", "unsure"), "  "),
+            **dict.fromkeys(BASELINES, " ○"),
+        }
+        assert "○ baseline" in text_of(app, "#accuracy-legend")
+        for part in ("accuracy in %", f"protocol {protocol}", "gold final", "16 imported", "by type"):
+            assert part in caption
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_baseline_stands_in_every_table(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with opened(judged_project(tmp_path), size=size) as (app, pilot):
+async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:
+    async with opened(project) as (app, pilot):
         await press(pilot, "y")
-        assert cells(app)["always-incorrect", "all"] == "50.0 (16)"
-        await press(pilot, "right", "enter")
-        assert cells(app)["always-incorrect", "all"] == "50.0 (8)"
+        report = screen_of(app).report
+        assert report is not None
+        for key, figure in FIGURES.items():
+            assert screen_of(app).figure == key
+            assert figure.words in text_of(app, "#accuracy-caption")
+            shown = cells(app)
+            for row in report.rows:
+                assert figure.text(figure.of(row)) in shown[row.verifier, row.group] or not row.n
+            screen_of(app).action_next_figure(1)
+        await press(pilot, "f")
+        assert screen_of(app).figure == "delta"
+        await press(pilot, "F", "F")
+        assert screen_of(app).figure == "n"
+        assert not any(glyph in text for text in cells(app).values() for glyph in GLYPHS)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path, size: tuple[int, int]) -> None:
-    project = judged_project(tmp_path)
+async def test_the_cell_under_the_cursor_is_told_in_full(project: Project) -> None:
     (row,) = (r for r in accuracy(project, by="type").rows if (r.verifier, r.group) == ("bad", "A"))
-    async with opened(project, size=size) as (app, pilot):
+    async with opened(project) as (app, pilot):
         await press(pilot, "y")
-        await to_cell(pilot, "bad", 1)
+        await to_cell(pilot, "bad", "A")
         text = text_of(app, "#accuracy-cell")
         assert row.ci is not None
         for part in (
@@ -118,7 +156,7 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path, size: t
             f"n {row.n} in {row.questions} questions",
             f"TP {row.tp} FP {row.fp} TN {row.tn} FN {row.fn}",
             "? 1 abstain",
-            "protocol forced, gold final",
+            "Δ -18.8 points, q",
         ):
             assert part in text
         detail = app.screen.query_one(VirtualTable)
@@ -126,207 +164,177 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path, size: t
         assert detail.selected_id == 1
 
 
-async def test_from_a_type_to_subtypes_to_items_to_the_item(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
+async def test_from_a_number_to_its_items_in_two_keys_and_back(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "y")
-        await to_cell(pilot, "bad", 1)
+        await to_cell(pilot, "bad", "A")
         await press(pilot, "enter")
-        assert screen_of(app).report == accuracy(
-            project, by="subtype", selection=Selection((Condition("type", "=", "A"),))
-        )
-        assert {title for _, title in cells(app)} == {"all", "A1", "A8"}
-        await to_cell(pilot, "bad", 1)
-        await press(pilot, "enter")
+        assert screen_of(app).report == accuracy(project, by="subtype", selection=TYPE_A)
+        assert {group for _, group in cells(app)} == {None, "A1", "A8"}
+        assert screen_of(app).chosen == ("bad", None)
+        assert "A - Numeric Values by subtype" in text_of(app, "TitleBar")
+        await press(pilot, "right", "enter")
         assert type(app.screen).__name__ == "AccuracyItemsScreen"
-        assert "4 items: ✗ 2 wrong · ? 0 undecided · ✓ 2 right" in text_of(app, "#accuracy-items-counts")
+        assert "4 items counted: ✗ 2 wrong · ✓ 2 right" in text_of(app, "#accuracy-items-counts")
         table = app.screen.query_one(VirtualTable)
         assert table.visible_ids == [2, 1, 3, 4]
         await press(pilot, "enter")
         assert type(app.screen).__name__ == "ItemScreen"
         assert app.screen.completion == 2  # type: ignore[attr-defined]
-        await press(pilot, "escape", "escape")
-        assert screen_of(app).shown.parent == "A"
-        await press(pilot, "escape")
-        assert screen_of(app).shown.by == "type"
+        await press(pilot, "escape", "escape", "escape")
+        assert screen_of(app).asked.by == "type"
         assert screen_of(app).chosen == ("bad", "A")
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-@pytest.mark.parametrize("by", ["type", "subtype", "domain", "source", "model", "dataset", "reason"])
-async def test_every_cell_lists_the_items_its_figures_count(tmp_path: Path, by: str) -> None:
-    project = judged_project(tmp_path)
-    for row in accuracy(project, by=by, protocol="strict").rows:
-        reason = row.group if by == "reason" else None
-        conditions = () if row.group is None or reason else (Condition(by, "=", row.group),)
-        items = judged_items(project, row.verifier, conditions, reason=reason)
-        assert len(items) == row.n
-        assert items.right == row.tp + row.tn
-        assert items.wrong + items.undecided == row.fp + row.fn
-        assert items.undecided == row.abstain + row.error
-        assert len(items.rows(items.ids())) == row.n
+async def test_a_group_is_split_by_another_property_and_again(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "good", "A")
+        await press(pilot, "x", "3")
+        screen = screen_of(app)
+        assert screen.asked.by == "source"
+        assert screen.report == accuracy(project, by="source", selection=TYPE_A)
+        await to_cell(pilot, "good", "source 2")
+        await press(pilot, "x", "5")
+        inner = Selection((*TYPE_A.conditions, Condition("source", "=", "source 2")))
+        assert screen.asked.by == "reason"
+        assert "A - Numeric Values · source 2 by reason" in text_of(app, "TitleBar")
+        await to_cell(pilot, "good", "letter")
+        await press(pilot, "x")
+        assert "its items" in notices(app)[0]
+        await press(pilot, "b")
+        assert screen.asked.by == "length"
+        assert screen.report == accuracy(project, by="length", selection=inner)
+        await press(pilot, "escape", "escape")
+        assert (screen.asked.by, screen.chosen) == ("type", ("good", "A"))
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_from_a_reason_to_its_items_to_the_evidence(tmp_path: Path, size: tuple[int, int]) -> None:
-    project = judged_project(tmp_path)
-    async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", *["b"] * 6)
+async def test_from_a_reason_to_its_items_to_the_evidence(project: Project) -> None:
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        await press(pilot, "y", "B", "B")
         assert screen_of(app).report == accuracy(project, by="reason")
         shown = cells(app)
-        assert shown["good", "number"] == shown["good", "letter"] == "100.0 (8)"
-        assert shown["good", "rule"] == "–"
-        place = [title for verifier, title in shown if verifier == "good"].index("rule")
-        await to_cell(pilot, "good", place)
+        assert shown["good", "number"] == shown["good", "letter"] == "█100.0"
+        assert shown["good", "rule"] == NONE
+        await to_cell(pilot, "good", "rule")
         assert "No items with gold" in text_of(app, "#accuracy-cell")
         await press(pilot, "enter")
         assert type(app.screen).__name__ == "AccuracyScreen"
-        await press(pilot, "down", "up")
-        place = [title for verifier, title in shown if verifier == "good"].index("letter")
-        await to_cell(pilot, "good", place)
+        await to_cell(pilot, "good", "letter")
+        assert "good · compared as option letters · accuracy 100.0 %" in text_of(app, "#accuracy-cell")
         await press(pilot, "enter")
-        assert "8 items: ✗ 0 wrong · ? 0 undecided · ✓ 8 right" in text_of(app, "#accuracy-items-counts")
+        assert "8 items counted: ✗ 0 wrong · ✓ 8 right" in text_of(app, "#accuracy-items-counts")
         assert "good × letter - compared as option letters" in text_of(app, "TitleBar")
-        assert app.screen.query_one(VirtualTable).visible_ids == [2, 4, 6, 8, 10, 12, 14, 16]
-        await press(pilot, "enter")
-        assert type(app.screen).__name__ == "ItemScreen"
-        await press(pilot, "escape", "escape")
-        assert screen_of(app).chosen == ("good", "letter")
+        table = app.screen.query_one(VirtualTable)
+        assert table.visible_ids == [2, 4, 6, 8, 10, 12, 14, 16]
+        assert "option letters" in table.render_line(1).text
         assert not notices(app)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_reasons_are_shown_in_words(tmp_path: Path, size: tuple[int, int]) -> None:
-    project = judged_project(tmp_path)
-    async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", *["b"] * 6)
-        report = screen_of(app).report
-        assert report is not None
-        wide = size[0] >= WIDE
-        rows = view.detail_rows(report, "good", wide)
-        assert [row.cells[0].text for row in rows][1:] == [
-            "letter - compared as option letters",
-            "number - compared as numbers",
-        ]
-        assert all(len(row.cells) == len(view.detail_columns(wide, False, "reason")) for row in rows)
-        await to_cell(pilot, "good", list(view.groups_of(report)).index("letter"))
-        assert "good · compared as option letters · accuracy 100.0 %" in text_of(app, "#accuracy-cell")
-
-
-def test_each_listed_item_says_why(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
-    items = judged_items(project, "good")
-    assert {row.item.id: row.reason for row in items.rows(items.ids())} == {
-        item: "number" if item % 2 else "letter" for item in range(1, 17)
-    }
-    baseline = judged_items(project, "always-incorrect")
-    assert {row.reason for row in baseline.rows(baseline.ids())} == {""}
-    source = JudgedSource(items)
-    place = [column.title for column in source.columns].index("why")
-    assert [row.cells[place].text for row in source.page([1, 2])] == ["numbers", "option letters"]
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_auroc_stands_where_a_verifier_has_scores(tmp_path: Path, size: tuple[int, int]) -> None:
-    project = judged_project(tmp_path)
-    add_run(project, "scored", dict.fromkeys(range(1, 17), Outcome.CORRECT))
-    with project.database.write() as connection:
-        connection.execute(
-            "UPDATE verdicts SET score = completion_id % 2 WHERE run_id = (SELECT max(id) FROM runs) "
-            "AND completion_id > 2"
-        )
-    async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y")
-        await to_cell(pilot, "scored", 0)
-        detail = app.screen.query_one(VirtualTable)
-        assert "AUROC" in detail.render_line(0).text
-        row = next(row for row in accuracy(project).rows if row.verifier == "scored")
-        assert row.auroc == 1
-        assert "1.000" in detail.render_line(1).text
-        await to_cell(pilot, "good", 0)
-        assert "AUROC" not in detail.render_line(0).text
-
-
-async def test_switches_go_round(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
+async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "y")
-        seen = []
-        for _ in range(7):
-            await press(pilot, "b")
-            report = screen_of(app).report
-            assert report is not None
-            seen.append(report.by)
-        assert seen == ["subtype", "domain", "source", "model", "dataset", "reason", "type"]
-        await press(pilot, "g")
+        await to_cell(pilot, "bad", None)
+        await press(pilot, "i")
+        screen = app.screen
+        assert isinstance(screen, AccuracyItemsScreen)
+        head = text_of(app, "#accuracy-items-counts")
+        assert "16 items counted: ✗ 3 wrong · ✓ 13 right · ? 1 of them undecided" in head
+        assert "why wrong: rule 3" in head
+        seen = {}
+        for _ in get_args(Which):
+            screen.action_next_kind(1)
+            assert screen._source is not None
+            seen[screen.which] = list(screen._source.order[:3])
+        assert seen == {
+            "wrong": [2, 1, 5],
+            "accepted": [2],
+            "refused": [1],
+            "undecided": [5],
+            "right": [3, 7, 9],
+            "all": [2, 1, 5],
+        }
+        await press(pilot, "w", "W", "W", "enter")
+        assert app.screen.completion == 3  # type: ignore[attr-defined]
+
+
+async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "p", "p")
+        await to_cell(pilot, "bad", "A")
+        await press(pilot, "i")
+        head = text_of(app, "#accuracy-items-counts")
+        assert "7 items counted: ✗ 2 wrong · ✓ 5 right" in head
+        assert "1 undecided item left out" in head
+
+
+def test_properties_go_round_but_for_those_already_chosen() -> None:
+    asked = Asked(by="source", path=(Step("type", "A"), Step("domain", "d")))
+    assert asked.free == ("subtype", "source", "model", "dataset", "reason", "length")
+    assert asked.inside("s", "length").outside() == (asked, "s")
+    assert asked.conditions_of(None) == (Condition("type", "=", "A"), Condition("domain", "=", "d"))
+    assert asked.words_of("s") == "A - Numeric Values · d · s"
+
+
+async def test_switches_go_round(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "b")
+        assert screen_of(app).report == accuracy(project, by="subtype")
+        await press(pilot, "B", "g")
         assert screen_of(app).report == accuracy(project, by="type", gold="people")
         assert "gold people" in text_of(app, "#accuracy-caption")
         assert "No items with gold" in text_of(app, "#accuracy-cell")
-        await press(pilot, "g", "g")
-        assert screen_of(app).report == accuracy(project, by="type")
 
 
-async def test_the_cursor_stays_with_its_verifier_when_figures_change(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
-    async with opened(project) as (app, pilot):
-        await press(pilot, "y")
-        await to_cell(pilot, "unsure", 2)
-        assert screen_of(app).chosen == ("unsure", "B")
-        add_run(project, "another", {1: Outcome.CORRECT})
-        await until(pilot, lambda: ("another", "all") in cells(app))
-        await settle(pilot)
-        assert cells(app)["another", "all"] == "100.0 (1)"
-        assert screen_of(app).chosen == ("unsure", "B")
-        assert app.focused is app.screen.query_one(DataTable)
-
-
-async def test_the_table_is_written_as_csv(tmp_path: Path) -> None:
-    project = judged_project(tmp_path)
-    async with opened(project) as (app, pilot):
-        await press(pilot, "y", "e", "e", "right", "enter", "e")
-        first = tmp_path / "p-accuracy-type-forced-final.csv"
-        assert first.read_text("utf-8") == accuracy_csv(accuracy(project, by="type"))
-        assert (tmp_path / "p-accuracy-type-forced-final-2.csv").read_bytes() == first.read_bytes()
-        with (tmp_path / "p-accuracy-A-subtype-forced-final.csv").open(encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-        assert {row["group"] for row in rows} == {"", "A1", "A8"}
-        assert {(row["protocol"], row["gold"]) for row in rows} == {("forced", "final")}
-        assert sum(str(tmp_path) in notice.replace("\n", "") for notice in notices(app)) == 3
-
-
-async def test_without_runs_only_the_baseline_is_there(tmp_path: Path) -> None:
+async def test_without_runs_only_baselines_are_there(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path)) as (app, pilot):
-        await press(pilot, "y", "enter", "i", "down")
-        assert {verifier for verifier, _ in cells_or_empty(app)} <= {"always-incorrect"}
-        assert not notices(app)
+        await press(pilot, "y")
+        assert set(names(app)) == set(BASELINES)
+        await pilot.press("s", "space", "c", "v", "v", "x")
+        await settle(pilot)
+        assert app.is_running
+        assert not any("wrong" in notice for notice in notices(app))
 
 
-def cells_or_empty(app: WorkbenchApp) -> dict[tuple[str, str], str]:
-    return cells(app) if app.screen.query(DataTable) else {}
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_mouse_moves_and_opens(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with opened(judged_project(tmp_path), size=size) as (app, pilot):
+async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
+    async with opened(project) as (app, pilot):
         await press(pilot, "y")
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await settle(pilot)
         assert screen_of(app).chosen[1] == "A"
+        header = matrix_of(app).render_line(0).text
+        await pilot.click(Matrix, offset=(re.search(r"\bB\b", header).start(), 0))  # type: ignore[union-attr]
+        await settle(pilot)
+        assert screen_of(app).chosen[1] == "B"
+        assert "▼" in matrix_of(app).render_line(0).text
+        await pilot.click("#accuracy-detail", offset=(4, 2))
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await settle(pilot)
-        assert screen_of(app).shown.parent == "A"
+        assert screen_of(app).asked.path == (Step("type", "A"),)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": True, "source": name, "model": name} for name in HOSTILE])
-    for name in HOSTILE:
+    for name in [*HOSTILE, "判断者" * 20]:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.INCORRECT))
-    async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", "b", "b", "b")
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "x", "4")
         assert ("[bold]x[/]", "[/]") in cells(app)
-        assert not any("\x1b" in text for pair in cells(app) for text in pair)
+        lines = [matrix_of(app).render_line(y).text for y in range(matrix_of(app).size.height)]
+        assert not any("\x1b" in line for line in lines)
+        assert any("[bold]x[/]" in line for line in lines)
+        await pilot.press("v", "v", "v")
         await press(pilot, "right", "enter")
-        assert "1 item: ✗ 1 wrong" in text_of(app, "#accuracy-items-counts")
+        assert "1 item counted: ✗ 1 wrong" in text_of(app, "#accuracy-items-counts")
         assert not notices(app)
+
+
+async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(project) as (app, pilot):
+        assert app.no_color
+        await press(pilot, "y")
+        picture = app.export_screenshot()
+        assert all(f">{text}<" in picture for text in ("▅", "50.0", "█", "100.0"))

@@ -7,15 +7,18 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, text_of
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
 from workbench.services.measuring.comparing import compared
+from workbench.services.measuring.comparing_files import comparison_as
 from workbench.services.measuring.comparing_text import verdict
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.compare import CompareScreen, Pair
+from workbench.tui.screens.compare import DRAWS, CompareScreen, Pair
 from workbench.tui.screens.item import ItemScreen
+from workbench.tui.widgets.choices import ChoiceMenu
+from workbench.tui.widgets.compare_view import figures, group_rows
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
@@ -51,7 +54,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
     project = project_of_two(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         await press(pilot, "y", "c")
-        report = compared(project, "careful", "lax").report
+        report = compared(project, "careful", "lax", by="type").report
         found = screen_of(app).found
         assert found is not None
         assert found.report == report
@@ -67,14 +70,13 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         assert text_of(app, "#compare-verdict") == verdict(report)
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_each_kind_is_listed_and_opens(tmp_path: Path, size: tuple[int, int]) -> None:
-    async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
+async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
+    async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, "y", "c")
-        assert "only A right: 5 items" in text_of(app, "#compare-kind")
+        assert "[only A right 5]" in text_of(app, "#compare-tabs")
         assert listed(app) == [2, 4, 6, 8, 10]
         await press(pilot, "w")
-        assert "only B right: 3 items" in text_of(app, "#compare-kind")
+        assert "[only B right 3]" in text_of(app, "#compare-tabs")
         assert listed(app) == [7, 9, 11]
         await press(pilot, "down", "enter")
         assert type(app.screen).__name__ == "ItemScreen"
@@ -86,13 +88,135 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path, size: tuple[int, in
         assert type(app.screen).__name__ == "AccuracyScreen"
 
 
+async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Path) -> None:
+    async with opened(project_of_two(tmp_path)) as (app, pilot):
+        await press(pilot, "c")
+        assert text_of(app, "#compare-tabs").split("  ")[0].startswith("[only A right 5]")
+        shown = [listed(app)]
+        for _ in range(3):
+            await press(pilot, "w")
+            shown.append(listed(app))
+        assert shown == [[2, 4, 6, 8, 10], [7, 9, 11], [], [1, 3, 5, 12]]
+        assert "[both right 4]" in text_of(app, "#compare-tabs")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, ItemScreen)
+        await press(pilot, "escape", "w")
+        assert text_of(app, "#compare-tabs").endswith("[by type]")
+        await press(pilot, "W")
+        assert "[both right 4]" in text_of(app, "#compare-tabs")
+
+
+async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c", "t")
+        report = compared(project, "careful", "lax", by="type").report
+        cells = group_rows(report, wide=False)
+        assert [row.cells[0].text for row in cells] == ["A - Numeric Values", "B - Expressions"]
+        assert [[cell.text.split()[0] for cell in row.cells[1:4]] for row in cells] == [
+            ["6", "3", "0"],
+            ["6", "2", "3"],
+        ]
+        assert listed(app) == [0, 1]
+        await press(pilot, "t")
+        assert text_of(app, "#compare-tabs").endswith("[by subtype]")
+        await pilot.press(*["t"] * 5)
+        await settle(pilot)
+        assert text_of(app, "#compare-tabs").endswith("[by length]")
+        await press(pilot, "t", "down", "enter")
+        assert screen_of(app).pair == Pair(
+            a="careful",
+            b="lax",
+            by="subtype",
+            words="B - Expressions",
+            conditions=(parse_condition("type=B"),),
+        )
+        found = screen_of(app).found
+        assert found is not None
+        assert (found.report.n, found.report.only_b) == (6, 3)
+        await press(pilot, "escape")
+        assert text_of(app, "#compare-tabs").endswith("[by type]")
+
+
+async def test_a_wide_terminal_has_all_columns_of_a_group(tmp_path: Path) -> None:
+    async with opened(project_of_two(tmp_path), size=(120, 40)) as (app, pilot):
+        await press(pilot, "c", "t")
+        source = app.screen.query_one(VirtualTable)._source
+        assert source is not None
+        assert [column.key for column in source.columns][4:] == [
+            "ties",
+            "difference",
+            "interval",
+            "p",
+            "q",
+            "detectable",
+        ]
+        assert len(source.first_page(1)[0].cells) == len(source.columns)
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        narrow = app.screen.query_one(VirtualTable)._source
+        assert narrow is not None
+        assert "ties" not in {column.key for column in narrow.columns}
+
+
+async def test_intervals_of_the_bootstrap_replace_those_of_the_closed_form(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c")
+        report = compared(project, "careful", "lax", by="type").with_bootstrap(DRAWS)
+        assert screen_of(app).report == report
+        assert text_of(app, "#compare-tests") == str(figures(report))
+        assert "2,000 draws" in text_of(app, "#compare-tests")
+        closed = str(figures(compared(project, "careful", "lax").report))
+        assert "closed form" in closed
+        assert closed.count("…") == 2
+
+
+async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    add_run(project, "third", dict.fromkeys(range(1, 13), Outcome.CORRECT))
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c", "b", "3")
+        assert screen_of(app).pair == Pair(a="careful", b="third")
+        # Whoever is chosen twice changes places.
+        await press(pilot, "a", "3")
+        assert screen_of(app).pair == Pair(a="third", b="careful")
+        await press(pilot, "b", "escape")
+        assert screen_of(app).pair == Pair(a="third", b="careful")
+
+
+async def test_the_figures_are_saved(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c", "e", "1", "e", "2")
+        report = screen_of(app).report
+        assert report is not None
+        for suffix, kind in ((".csv", "csv"), (".md", "markdown")):
+            saved = (tmp_path / f"p-compare-forced-final{suffix}").read_text(encoding="utf-8")
+            assert saved == comparison_as(report, kind)  # type: ignore[arg-type]
+        assert sum("Written" in notice for notice in notices(app)) == 2
+
+
+async def test_one_gold_class_is_said(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": False}] * 6)
+    for name in ("first", "second"):
+        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 7)})
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c")
+        tests = text_of(app, "#compare-tests").splitlines()
+        assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "none"]
+        assert tests[2].split() == ["BA", "–", "–", "–", "one", "gold", "class"]
+        assert tests[4] == "p   1.000 by question · McNemar 1.000"
+        assert "very same items" in text_of(app, "#compare-verdict")
+
+
 async def test_home_leads_to_the_first_two_verifiers(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, "c")
         found = screen_of(app).found
         assert found is not None
-        assert found.report == compared(project, "careful", "lax").report
+        assert found.report == compared(project, "careful", "lax", by="type").report
         await press(pilot, "N")
         assert screen_of(app).pair == Pair(a="careful", b="always-incorrect")
         await press(pilot, "escape")
@@ -116,7 +240,7 @@ async def test_an_item_opens_with_both_verdicts_first(tmp_path: Path) -> None:
         assert isinstance(app.screen, ItemScreen)
         assert app.screen.chosen is not None
         assert app.screen.chosen.verifier == "third"
-        await press(pilot, "e")
+        await press(pilot, "m")
         assert app.screen.chosen.verifier == "careful"
 
 
@@ -141,7 +265,7 @@ async def test_switches_go_round(tmp_path: Path) -> None:
         await press(pilot, "p", "p")
         found = screen_of(app).found
         assert found is not None
-        assert found.report == compared(project, "careful", "lax", protocol="decided").report
+        assert found.report == compared(project, "careful", "lax", protocol="decided", by="type").report
         assert "protocol decided" in text_of(app, "#compare-head")
 
 
@@ -152,7 +276,7 @@ async def test_a_cell_is_compared_on_its_own_items(tmp_path: Path) -> None:
         found = screen_of(app).found
         assert found is not None
         selection = Selection((parse_condition("type=A"),))
-        assert found.report == compared(project, "careful", "lax", selection=selection).report
+        assert found.report == compared(project, "careful", "lax", selection=selection, by="type").report
         assert "A - Numeric Values · 6 items" in text_of(app, "#compare-head")
 
 
@@ -163,7 +287,7 @@ async def test_what_can_not_be_compared_leaves_no_figures(tmp_path: Path) -> Non
         assert text_of(app, "#compare-tests") == text_of(app, "#compare-verdict") == ""
         assert listed(app) == []
         await press(pilot, "w", "enter", "g", "g")
-        assert "only B right: 3 items" in text_of(app, "#compare-kind")
+        assert "[only B right 3]" in text_of(app, "#compare-tabs")
 
 
 async def test_with_the_baseline_alone_there_is_nothing_to_compare(tmp_path: Path) -> None:
@@ -178,7 +302,9 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
     for name in HOSTILE:
         add_run(project, name, dict.fromkeys(range(1, len(HOSTILE) + 1), Outcome.CORRECT), reasons=HOSTILE)
     async with opened(project, size=size) as (app, pilot):
-        await press(pilot, "y", *["b"] * 6, "c", *["n"] * 4, "w", "w")
+        await press(pilot, "c", "n", "b")
+        assert isinstance(app.screen, ChoiceMenu)
+        await press(pilot, "6")
         assert "[bold]x[/]" in text_of(app, "#compare-head")
         assert listed(app) == [1, 2, 3, 4, 5]
         assert not notices(app)

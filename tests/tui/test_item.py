@@ -155,9 +155,9 @@ async def test_evidence_names_people_verifiers_and_what_they_read(project: Proje
 
 async def test_raw_shows_the_stored_text_and_thoughts_unfold(project: Project) -> None:
     async with showing(project) as (app, pilot):
-        await press(pilot, "r")
+        await press(pilot, "v")
         assert r"So the answer is \boxed{8}." in pane(app, "completion")
-        await press(pilot, "r", "home")
+        await press(pilot, "v", "home")
         assert "folded" in pane(app, "completion")
         await press(pilot, "t", "home")
         assert "thoughts" in pane(app, "completion")
@@ -218,7 +218,7 @@ async def test_finding_in_the_pane_in_focus(project: Project) -> None:
         assert app.focused is reader
         await press(pilot, "slash")
         app.screen.query_one(Input).value = "step"
-        await press(pilot, "enter", "n", "n", "N")
+        await press(pilot, "enter", "full_stop", "full_stop", "comma")
         assert str(reader.border_subtitle).endswith(" of 200")
         await press(pilot, "slash")
         app.screen.query_one(Input).value = "nowhere"

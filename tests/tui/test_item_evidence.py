@@ -115,7 +115,7 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
         for name in ("reference", "completion"):
             assert str(reader(screen, name).border_title).endswith("· ▶ answer as rules read it")
         await until(pilot, lambda: "› ✓ correct rules" in in_sight(screen, "evidence"))
-        await press(pilot, "r")
+        await press(pilot, "v")
         assert marked(screen, "reference") == r"\frac{1}{4}"
         assert marked(screen, "completion") == "0.25"
 
@@ -126,10 +126,10 @@ async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project)
         assert marked(screen, "completion") == "⟦3⟧"
         seen = []
         for _ in range(6):
-            await press(pilot, "e")
+            await press(pilot, "m")
             seen.append(chosen(screen))
         assert seen == ["rules", "silent", "odd", "blind", "parts", None]
-        await press(pilot, "E", "E")
+        await press(pilot, "M", "M")
         assert chosen(screen) == "blind"
         assert sum(line.startswith("› ") for line in lines(screen)) == 1
 
@@ -186,7 +186,7 @@ async def test_both_answers_stand_side_by_side_where_there_is_room(project: Proj
     async with showing(project, "rules", size=(120, 40)) as (screen, pilot):
         beside = [[part.strip() for part in line.split("│")] for line in lines(screen) if "│" in line]
         assert beside[:2] == [["▶ reference", "▶ completion"], ["1/4", "0.25"]]
-        await press(pilot, "r")
+        await press(pilot, "v")
         assert [r"\frac{1}{4}", "0.25"] in [[part.strip() for part in line.split("│")] for line in lines(screen)]
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
@@ -221,7 +221,7 @@ async def test_the_verdicts_an_item_was_opened_for_come_first(project: Project) 
         assert isinstance(app.screen, ItemScreen)
         named = [line.split()[-1] for line in lines(app.screen) if line[2:3] in "✓✗?" and line[2:3]]
         assert named == ["parts", "silent", "rules", "odd", "blind"]
-        await press(pilot, "e")
+        await press(pilot, "m")
         assert app.screen.chosen is not None
         assert app.screen.chosen.verifier == "silent"
 
@@ -232,7 +232,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
         assert screen.completion == 2
         assert chosen(screen) is None
         assert marked(screen, "completion") == "⟦3⟧"
-        await press(pilot, "e")
+        await press(pilot, "m")
         assert chosen(screen) == "rules"
         await press(pilot, "left_square_bracket")
         assert (screen.completion, chosen(screen)) == (1, "rules")
@@ -240,7 +240,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
 
 async def test_without_verdicts_there_is_none_to_choose(tmp_path: Path) -> None:
     async with showing(make_project(tmp_path, [{}])) as (screen, pilot):
-        await press(pilot, "e")
+        await press(pilot, "m")
         assert "No verifier has judged this item yet." in notices(pilot.app)
         assert chosen(screen) is None
 
@@ -259,7 +259,7 @@ async def test_answers_and_names_are_data(tmp_path: Path, size: tuple[int, int])
             shown = name.replace("\x1b", "␛")
             assert sum(shown in line for line in lines(screen)) >= 3
             assert shown in Content.from_markup(str(reader(screen, "completion").border_title)).plain
-            await press(pilot, "e")
+            await press(pilot, "m")
 
 
 def answers(count: int) -> dict[str, Any]:

@@ -148,8 +148,8 @@ async def test_an_item_opens_the_transcript_of_its_chosen_verdict(project: Proje
         assert "1 call · recorded replies" in evidence.text
         await press(pilot, "T")
         assert any("No model server was asked" in notice for notice in notices(app))
-        await press(pilot, "E", "T")
+        await press(pilot, "M", "T")
         assert any("Choose one" in notice for notice in notices(app))
-        await press(pilot, "E", "T")
+        await press(pilot, "M", "T")
         assert isinstance(app.screen, TranscriptScreen)
         assert app.screen.run_number == other

@@ -22,6 +22,8 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
         missing: What a wanted key without a value gets; its type is the result's.
     """
     known = np.asarray(keys, dtype=np.int64)
+    if np.array_equal(known, wanted):
+        return np.array(values, dtype=missing.dtype)
     found = np.full(len(wanted), missing)
     if len(known) and len(wanted):
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from msgspec import structs
 
+from workbench.analysis.accuracy import group_order
 from workbench.analysis.arrays import BoolArray, IntArray
+from workbench.analysis.confusion import Graded
 from workbench.analysis.intervals import Z95, compact
-from workbench.model.report import PairedFigures
+from workbench.analysis.multiplicity import benjamini_hochberg
+from workbench.model.comparison import GroupFigures, PairedFigures
 
 Z80 = 0.8416212335729143
 """The 0.8 quantile of the standard normal distribution."""
@@ -25,6 +30,24 @@ class Quadrants(NamedTuple):
     only_a: BoolArray
     only_b: BoolArray
     both_wrong: BoolArray
+
+    def of(self, kept: BoolArray | IntArray) -> Quadrants:
+        """The cells of some of the items."""
+        return Quadrants(*(cell[kept] for cell in self))
+
+
+class Power(NamedTuple):
+    """What a paired comparison could show.
+
+    Attributes:
+        n: Items both are counted on.
+        discordance: Share of them only one of the two judges rightly.
+        detectable: As `detectable`, with the clusters' design effect.
+    """
+
+    n: int
+    discordance: float
+    detectable: float | None
 
 
 def quadrants(right_a: BoolArray, right_b: BoolArray) -> Quadrants:
@@ -62,6 +85,45 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
         permutation_p=permutation(sums),
         detectable=detectable((only_a + only_b) / n, n / deff),
     )
+
+
+def power(cells: Quadrants, question: IntArray) -> Power:
+    """What a comparison of these items could show; of `compare` only that.
+
+    Args:
+        cells: The items by who is right.
+        question: Each item's question; questions are the clusters.
+    """
+    only_a, only_b = int(np.count_nonzero(cells.only_a)), int(np.count_nonzero(cells.only_b))
+    discordance, n = (only_a + only_b) / len(question), len(question)
+    deff = difference_deff(*_by_question(cells, question), only_a, only_b)
+    return Power(n, discordance, detectable(discordance, n / deff))
+
+
+def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
+    """`compare` on the items that count for both verifiers; None where none does."""
+    both = a.counted & b.counted
+    return compare(quadrants(a.right[both], b.right[both]), question[both]) if both.any() else None
+
+
+def compare_groups(cells: Quadrants, question: IntArray, group: IntArray, names: Sequence[str]) -> list[GroupFigures]:
+    """The same in each group that has items, in the order of `group_order`; q-values over all of them.
+
+    Args:
+        cells: The items by who is right.
+        question: Each item's question.
+        group: Each item's group, a position in ``names``.
+        names: The groups' names.
+    """
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=len(names)))
+    parts = {name: rows for name, rows in zip(names, np.split(order, ends[:-1]), strict=True) if len(rows)}
+    found = {name: compare(cells.of(parts[name]), question[parts[name]]) for name in sorted(parts, key=group_order)}
+    adjusted = benjamini_hochberg([figures.permutation_p for figures in found.values()])
+    return [
+        GroupFigures(**structs.asdict(figures), group=name, q=q)
+        for (name, figures), q in zip(found.items(), adjusted, strict=True)
+    ]
 
 
 def mcnemar(only_a: int, only_b: int) -> float:

@@ -16,6 +16,8 @@ from workbench.model.verdict import Outcome, Protocol3
 
 _GOLDS = 2
 _OUTCOMES = len(Outcome)
+_SMALL = 2**31 // ((_GOLDS + 1) * (_OUTCOMES + 1))
+"""Fewer groups than this are counted with 32 bits, which is quicker."""
 
 
 class Confusion(Struct, frozen=True, kw_only=True):
@@ -61,7 +63,8 @@ def tally(outcomes: IntArray, gold: IntArray, group: IntArray, groups: int) -> I
     _check_range("group", group, 0, groups - 1)
     # One more column and row for -1, so that nothing has to be masked.
     shape = (groups, _GOLDS + 1, _OUTCOMES + 1)
-    cell = (group.astype(np.int64) * shape[1] + (gold + 1)) * shape[2] + (outcomes + 1)
+    first: IntArray = group.astype(np.int32, copy=False) if groups < _SMALL else group.astype(np.int64, copy=False)
+    cell = first * (shape[1] * shape[2]) + ((gold + 1) * shape[2] + (outcomes + 1))
     counts: IntArray = np.bincount(cell, minlength=shape[0] * shape[1] * shape[2]).reshape(shape)
     return counts[:, 1:, 1:]
 

@@ -24,15 +24,44 @@ class Clustering(NamedTuple):
     deff: FloatArray
 
 
-def wilson(k: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
+class Clusters(NamedTuple):
+    """Items by group and question: what intervals are clustered by.
+
+    It depends on neither gold nor verdicts, so that one serves many figures.
+
+    Attributes:
+        of_item: Each item's cluster (int32).
+        group: Each cluster's group, ascending.
+        question: Each cluster's question, from 0 to ``questions - 1``.
+        items: How many items each cluster has.
+        groups: The number of groups.
+        questions: The number of questions.
+    """
+
+    of_item: IntArray
+    group: IntArray
+    question: IntArray
+    items: IntArray
+    groups: int
+    questions: int
+
+    def of(self, rows: BoolArray | slice) -> Clusters:
+        """The clusters of some of the items; those of others have none left."""
+        kept = self.of_item[rows]
+        return self._replace(of_item=kept, items=np.bincount(kept, minlength=len(self.group)))
+
+
+def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
+    """Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
 
     (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
+
+    Args:
+        z: The normal quantile; that of 95 % by default.
     """
     if n <= 0:
         return 0.0, 1.0
-    z = Z95
     centre = k + z * z / 2
     half = z * sqrt(max(k * (n - k), 0.0) / n + z * z / 4)
     # At 0 and n a bound is exact; rounding would leave it a hair inside or outside.
@@ -67,30 +96,55 @@ def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArr
         group: Each item's group, from 0 to ``groups - 1``.
         groups: The number of groups.
     """
-    labels, _ = compact(cluster)
-    width = int(labels.max(initial=0)) + 1
-    pair, pairs = compact(group.astype(np.int64) * width + labels)
-    group_of_pair = pairs // width
-    sizes = np.bincount(pair, minlength=len(pairs))
-    right = np.bincount(pair, weights=correct, minlength=len(pairs))
-    clusters = np.bincount(group_of_pair[sizes > 0], minlength=groups)
+    found = clusters(cluster, group, groups)
+    right = np.bincount(found.of_item, weights=correct, minlength=len(found.group))
+    return design_effects(found.items, right, found.group, groups)
 
-    n = np.bincount(group, minlength=groups)
-    p = np.bincount(group, weights=correct, minlength=groups) / np.maximum(n, 1)
-    squares = np.bincount(group_of_pair, weights=(right - sizes * p[group_of_pair]) ** 2, minlength=groups)
+
+def design_effects(sizes: IntArray, right: FloatArray | IntArray, group: IntArray, groups: int) -> Clustering:
+    """The same from each cluster's items and how many of them are right; clusters without items don't count."""
+    n = np.bincount(group, weights=sizes, minlength=groups)
+    p = np.bincount(group, weights=right, minlength=groups) / np.maximum(n, 1)
+    g = np.bincount(group[sizes > 0], minlength=groups)
+    squares = np.bincount(group, weights=(right - sizes * p[group]) ** 2, minlength=groups)
     deff = np.ones(groups)
-    varies = (p > 0) & (p < 1) & (clusters > 1)
-    n, p, squares, g = n[varies], p[varies], squares[varies], clusters[varies]
-    deff[varies] = np.maximum(g / (g - 1) * squares / (n * p * (1 - p)), 1.0)
-    return Clustering(clusters, deff)
+    varies = (p > 0) & (p < 1) & (g > 1)
+    among = g[varies] / (g[varies] - 1) * squares[varies]
+    deff[varies] = np.maximum(among / (n * p * (1 - p))[varies], 1.0)
+    return Clustering(g, deff)
+
+
+def clusters(question: IntArray, group: IntArray | None = None, groups: int = 1) -> Clusters:
+    """Items by group and question.
+
+    Args:
+        question: Each item's question, any integers.
+        group: Each item's group, from 0 to ``groups - 1``; None for one group of all items.
+        groups: The number of groups.
+    """
+    code, known = compact(question)
+    width = max(len(known), 1)
+    pair = code if group is None else group.astype(np.int64) * width + code
+    of_item, pairs = compact(pair)
+    return Clusters(
+        of_item=of_item.astype(np.int32),
+        group=pairs // width,
+        question=pairs % width,
+        items=np.bincount(of_item, minlength=len(pairs)),
+        groups=groups,
+        questions=len(known),
+    )
 
 
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Codes fit for ``np.bincount``, and the value each code stands for.
+    """Each value's rank among the distinct ones, and the distinct ones in order.
 
-    Small values stand for themselves, which saves sorting them; some codes may then be unused.
+    Small values are counted, which saves sorting them.
     """
     if len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1024:
-        return values, np.arange(int(values.max()) + 1)
-    distinct, codes = np.unique(values, return_inverse=True)
-    return codes, distinct
+        known = np.flatnonzero(np.bincount(values))
+        rank = np.zeros(int(values.max()) + 1, dtype=np.intp)
+        rank[known] = np.arange(len(known))
+        return rank[values], known
+    known, codes = np.unique(values, return_inverse=True)
+    return codes, known

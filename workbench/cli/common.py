@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from workbench.model.selection import Selection, parse_condition
+from workbench.model.selection import FIELDS, Selection, parse_condition
+from workbench.model.verdict import Protocol3
 from workbench.render.inert import inert
 from workbench.services.project import opened_project
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
 whole_number = click.IntRange(1, 2**63 - 1)
@@ -26,8 +28,7 @@ where_option = click.option(
     "where",
     multiple=True,
     metavar="FIELD=VALUE",
-    help="Only these items (also !=, <, >; repeated = and). "
-    "Fields: dataset, type, subtype, domain, source, model, state, gold, question_id, completion_id, verdict:NAME.",
+    help=f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME.",
 )
 
 limit_option = click.option("--limit", type=whole_number, help="At most so many items.")
@@ -41,12 +42,16 @@ trust_option = click.option(
     is_flag=True,
     help="Accept the servers, key variables and template that workbench.toml or the database names.",
 )
-protocol_option = click.option(
-    "--protocol",
-    type=click.Choice(["forced", "strict", "decided"]),
-    default="forced",
+verifiers_option = click.option(
+    "--verifier", "verifiers", multiple=True, metavar="NAME", help="Only these (repeatable)."
+)
+table_format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "csv", "markdown", "latex"]),
+    default="text",
     show_default=True,
-    help='Undecided rows count as "incorrect", as wrong, or not at all.',
+    help="CSV has all figures in full; LaTeX needs the package booktabs.",
 )
 gold_option = click.option(
     "--gold",
@@ -55,6 +60,20 @@ gold_option = click.option(
     show_default=True,
     help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
 )
+
+
+def protocol_option_with(default: Protocol3) -> Callable[[F], F]:
+    """``--protocol``, for a command with that default."""
+    return click.option(
+        "--protocol",
+        type=click.Choice(["forced", "strict", "decided"]),
+        default=default,
+        show_default=True,
+        help='Undecided rows count as "incorrect", as wrong, or not at all.',
+    )
+
+
+protocol_option = protocol_option_with("forced")
 
 project_at = opened_project
 """The project for one command."""

@@ -6,7 +6,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.model.verdict import GoldChoice, OutcomeWord, Protocol3
+from workbench.model.comparison import Bootstrap
+from workbench.model.verdict import GoldChoice, Protocol3
+
+Kind = Literal["verifier", "baseline"]
 
 NO_REASON = "none"
 """The group of verdicts that came without a reason."""
@@ -37,6 +40,16 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         deff: The design effect behind ``ci``, at least 1.
         auroc: Area under the ROC curve of the verifier's scores over all items with a score and gold, whatever the
             protocol; None without scores or when gold lacks a class.
+        kind: ``baseline`` for what needs no run and no look at the completion.
+        groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part of any other.
+        delta: Accuracy less that of the items the group is set against: those of its type for a subtype, all items for
+            any other group (VerifyBench, arXiv 2505.15801, table 5). None where either has no accuracy.
+        p: Chance of a delta as large, were groups dealt out to questions at random within those items; None for a
+            baseline, for the row of all items, and where the group is all there is.
+        q: The same after Benjamini and Hochberg, over all cells of the table.
+        selection_judge: The verifier, or the model behind it, helped to choose what belongs to the data.
+        balanced_accuracy_ci: Its 95 % interval, by a bootstrap over questions; None until asked for.
+        mcc_ci: The same of ``mcc``.
     """
 
     verifier: str
@@ -58,6 +71,74 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     error: int
     deff: float
     auroc: float | None
+    kind: Kind = "verifier"
+    groups: tuple[str, ...] = ()
+    delta: float | None = None
+    p: float | None = None
+    q: float | None = None
+    selection_judge: bool = False
+    balanced_accuracy_ci: tuple[float, float] | None = None
+    mcc_ci: tuple[float, float] | None = None
+
+
+class AverageRow(Struct, frozen=True, kw_only=True):
+    """One verifier's accuracy, averaged in both ways.
+
+    Attributes:
+        micro: The mean over items.
+        macro: The unweighted mean over groups that have items.
+        over: What the groups are: what the rows are grouped by, else ``"type"``.
+        groups: How many groups ``macro`` is the mean of.
+    """
+
+    verifier: str
+    micro: float | None
+    macro: float | None
+    over: str
+    groups: int
+
+
+class TransferRow(Struct, frozen=True, kw_only=True):
+    """What one verifier's error rates make of data in which another share of completions is correct.
+
+    Attributes:
+        prevalence: The share of correct completions there; None where none was asked for.
+        accuracy: Expected accuracy there; None also where gold lacks a class here.
+        ci: Its 95 % interval; None also for a baseline.
+        accept_rate: The share of completions the verifier accepts elsewhere; None where none was given.
+        true_rate: The share of correct completions behind it, by Rogan and Gladen; None also where the verifier accepts
+            wrong completions as readily as right ones.
+    """
+
+    verifier: str
+    prevalence: float | None = None
+    accuracy: float | None = None
+    ci: tuple[float, float] | None = None
+    accept_rate: float | None = None
+    true_rate: float | None = None
+
+
+class BestAt(Struct, frozen=True, kw_only=True):
+    """The verifier with the highest expected accuracy from one share of correct completions to another."""
+
+    verifier: str
+    low: float
+    high: float
+
+
+class CellTests(Struct, frozen=True, kw_only=True):
+    """How the p- and q-values of the cells came about.
+
+    Attributes:
+        method: The test.
+        hypotheses: Over how many distinct tests the q-values are; a type of two subtypes is one.
+        exact: How many of them count every way of dealing out the groups; the others take the normal distribution with
+            the permutation's own mean and variance.
+    """
+
+    method: Literal["permutation by question"] = "permutation by question"
+    hypotheses: int
+    exact: int
 
 
 class AccuracyReport(Struct, frozen=True, kw_only=True):
@@ -68,7 +149,15 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
         by: What rows are grouped by, such as ``"type"``; None for all items only.
-        rows: For each verifier the row of all items, then one row a group.
+        rows: For each verifier the row of all items, then one row a group. Baselines come last.
+        averages: Micro and macro average of each verifier.
+        transfer: Each verifier elsewhere, where a prevalence or an accept rate was given.
+        best_at: Which verifier is ahead at which prevalence, where one was given; baselines are among them.
+        tests: How ``p`` and ``q`` came about; None where there are no groups to test.
+        bootstrap: How the intervals of balanced accuracy and MCC came about; None until asked for.
+        notes: What a reader should know before quoting the figures, a sentence each.
+        unfinished: Verifiers whose run is on its way and has never been complete, and the share of it that is judged;
+            there only where such were asked for.
     """
 
     protocol: Protocol3
@@ -76,84 +165,13 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     by: str | None
     rows: list[AccuracyRow]
-
-
-class PairedFigures(Struct, frozen=True, kw_only=True):
-    """Two verifiers, A and B, on the same items.
-
-    Attributes:
-        n: Items with gold that count for both under the protocol.
-        both_right: Items both judge rightly.
-        only_a: Items only A judges rightly.
-        only_b: Items only B judges rightly.
-        both_wrong: Items both judge wrongly.
-        mcnemar_p: McNemar's exact two-sided p-value; it takes items as independent.
-        difference: Accuracy of A minus accuracy of B.
-        ci: The difference's 95 % interval, clustered by question.
-        questions: Questions the items belong to; the interval's clusters.
-        deff: The design effect behind ``ci``, at least 1.
-        permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
-        detectable: The true difference such data would show in four of five cases; None where A and B never differ.
-    """
-
-    n: int
-    both_right: int
-    only_a: int
-    only_b: int
-    both_wrong: int
-    mcnemar_p: float
-    difference: float
-    ci: tuple[float, float]
-    questions: int
-    deff: float
-    permutation_p: float
-    detectable: float | None
-
-
-class Example(Struct, frozen=True, kw_only=True):
-    """An item two verifiers judge differently.
-
-    Attributes:
-        a: A's verdict.
-        b: B's verdict.
-    """
-
-    dataset: str
-    question_id: str
-    completion_id: str
-    gold: OutcomeWord
-    a: OutcomeWord
-    b: OutcomeWord
-
-
-class CompareReport(PairedFigures, frozen=True, kw_only=True):
-    """A paired comparison, with everything a reader needs to repeat it.
-
-    Attributes:
-        a: The first verifier.
-        b: The second verifier.
-        run_a: The run of A; None for a baseline that needs none.
-        run_b: The run of B; None for a baseline that needs none.
-        accuracy_a: A's accuracy on these items.
-        accuracy_b: B's accuracy on these items.
-        unpaired: Items with gold that count for one of the two only, and are left out.
-        protocol: How undecided rows count.
-        gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
-        gold_choice: Which gold was asked for.
-        examples: Items of ``only_a`` and ``only_b`` in the order of import, as many as were asked for.
-    """
-
-    a: str
-    b: str
-    run_a: int | None
-    run_b: int | None
-    accuracy_a: float
-    accuracy_b: float
-    unpaired: int
-    protocol: Protocol3
-    gold: dict[str, int]
-    gold_choice: GoldChoice
-    examples: dict[Literal["only_a", "only_b"], list[Example]]
+    averages: list[AverageRow] = []
+    transfer: list[TransferRow] = []
+    best_at: list[BestAt] = []
+    tests: CellTests | None = None
+    bootstrap: Bootstrap | None = None
+    notes: tuple[str, ...] = ()
+    unfinished: dict[str, float] = {}
 
 
 class CorrelationRow(Struct, frozen=True, kw_only=True):

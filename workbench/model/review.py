@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from workbench.model.run import RefusedLine
 from workbench.model.verdict import OutcomeWord
 
 Queue = Literal["verifier-gold", "verifiers", "split", "exact-label", "suspect-gold", "flips", "annotators"]
@@ -53,6 +54,11 @@ ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
 """Why a verifier erred, by code, each in words."""
 
 ReviewKind = Literal["confirmed", "reannotate", "error", "retraction"]
+GoldWord = Literal["correct", "incorrect", "none"]
+
+
+LONGEST_NOTE: Final = 100_000
+"""Characters a note may have."""
 
 
 class Vote(Struct, frozen=True, kw_only=True):
@@ -81,7 +87,7 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     completion_id: str
     type: str | None
     subtype: str | None
-    gold: Literal["correct", "incorrect", "none"]
+    gold: GoldWord
     score: float
     why: str
     votes: tuple[Vote, ...] = ()
@@ -107,12 +113,60 @@ class Review(Struct, frozen=True, kw_only=True):
     run: int | None = None
     verifier: str | None = None
     category: ErrorCategory | None = None
-    gold: Literal["correct", "incorrect", "none"] = "none"
+    gold: GoldWord = "none"
     queue: Queue | None = None
     note: str | None = None
     reviewer: str
     supersedes: str | None = None
     created_at: str
+
+
+class ReviewLine(Struct, kw_only=True, omit_defaults=True):
+    """One line of a review file (JSON Lines), as ``workbench review DB export`` writes it; see `Review`.
+
+    Attributes:
+        completion_id: The completion's own id; with ``question_id`` and ``dataset`` it names one item.
+        verifier: Of an error; where the file is read, its newest run with a verdict on the item is meant.
+        supersedes: Of a retraction: the uuid of what it takes back.
+        created_at: ISO 8601, UTC.
+    """
+
+    uuid: Annotated[str, Meta(min_length=1, max_length=100)]
+    kind: ReviewKind
+    dataset: str
+    question_id: str
+    completion_id: str
+    reviewer: str
+    created_at: Annotated[str, Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z$")]
+    gold: GoldWord = "none"
+    verifier: str | None = None
+    category: ErrorCategory | None = None
+    queue: Queue | None = None
+    note: Annotated[str, Meta(max_length=LONGEST_NOTE)] | None = None
+    supersedes: str | None = None
+
+
+class StandingReview(ReviewLine, kw_only=True):
+    """A review in force, as ``workbench review DB list --json`` shows it.
+
+    Attributes:
+        gold_now: What gold says by now; ``gold`` is what it said when the decision was made.
+    """
+
+    gold_now: GoldWord
+
+
+class ReviewsImported(Struct, kw_only=True):
+    """What an import of reviews did, in lines.
+
+    Attributes:
+        refusals: The lines that were refused, in their order.
+    """
+
+    imported: int = 0
+    unchanged: int = 0
+    refused: int = 0
+    refusals: list[RefusedLine] = []
 
 
 class ErrorCount(Struct, frozen=True, kw_only=True):
@@ -121,6 +175,7 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
     Attributes:
         group: An answer type or subtype, ``"untyped"``, or None for all items.
         marked: Errors of this verifier in this group that carry any mark.
+        outdated: Marks beside them on verdicts that gold agrees with by now; they are not counted.
     """
 
     verifier: str
@@ -128,3 +183,4 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
     category: ErrorCategory
     count: int
     marked: int
+    outdated: int = 0

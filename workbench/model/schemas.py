@@ -11,18 +11,26 @@ from typing import Any
 import msgspec
 
 from workbench.model.agreement import AgreementReport
+from workbench.model.best_of import BestOfReport
 from workbench.model.calls import RunCosts, Transcript
 from workbench.model.check import CheckInfo, CheckLine, CheckScore
+from workbench.model.comparison import CompareReport, FamilyReport, JointErrorReport
+from workbench.model.downstream import DownstreamLine, DownstreamReport
+from workbench.model.ensemble import EnsembleReport
+from workbench.model.estimate import EstimateReport
 from workbench.model.files import VerifyBenchRow
 from workbench.model.label import LabelLine
+from workbench.model.paper import PaperTables
 from workbench.model.plan import Plan
 from workbench.model.probe import AcceptedProbe, ProbeReport
-from workbench.model.report import AccuracyReport, CompareReport, CorrelationReport
+from workbench.model.report import AccuracyReport, CorrelationReport
+from workbench.model.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.model.reward import PairReport, ThresholdReport
 from workbench.model.run import RunInfo, VerdictLine, VerdictRow, VerdictsImported
 from workbench.model.status import Status
 from workbench.model.study import DuelReport, SweepReport
 from workbench.model.suggestion import TypeReport, TypeSuggestion
+from workbench.model.validity import ValidityReport
 
 DOCUMENTS: dict[str, tuple[type, str]] = {
     "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),
@@ -34,11 +42,24 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "verdict-row": (VerdictRow, "One line of a file for `workbench verdicts DB import`."),
     "verdicts-imported": (VerdictsImported, "`workbench verdicts DB import --json`."),
     "accuracy": (AccuracyReport, "`workbench accuracy --json`."),
-    "compare": (CompareReport, "`workbench compare --json`."),
+    "compare": (CompareReport, "`workbench compare DB A B --json`."),
+    "compare-family": (FamilyReport, "`workbench compare --json` of several verifiers."),
+    "compare-errors": (JointErrorReport, "`workbench compare --errors --json`."),
+    "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
+    "best-of": (BestOfReport, "`workbench best-of --json`."),
+    "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),
+    "downstream": (DownstreamReport, "`workbench downstream --json`."),
+    "estimate": (EstimateReport, "`workbench estimate --json`."),
+    "disagreement": (Disagreement, "One element of `workbench disagreements --json`."),
+    "review": (StandingReview, "One element of `workbench review DB list --json`."),
+    "review-line": (ReviewLine, "One line of a review file, as `workbench review DB export` writes it."),
+    "error-count": (ErrorCount, "One element of `workbench review DB errors --json`."),
     "agreement": (AgreementReport, "`workbench agreement --json`."),
     "correlate": (CorrelationReport, "`workbench correlate --json`."),
     "threshold": (ThresholdReport, "`workbench threshold --json`."),
+    "validity": (ValidityReport, "`workbench validity --json`."),
     "plan": (Plan, "`workbench plan --json`."),
+    "tables": (PaperTables, "`workbench tables --paper --json`."),
     "pairs": (PairReport, "`workbench pairs --json`."),
     "sweep": (SweepReport, "`workbench sweep --json`."),
     "duel": (DuelReport, "`workbench duel --json`."),

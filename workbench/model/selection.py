@@ -18,6 +18,7 @@ FIELDS = (
     "domain",
     "source",
     "model",
+    "length",
     "state",
     "gold",
     "question_id",

@@ -20,7 +20,7 @@ def bar(value: float, width: int) -> str:
     return ("█" * full + (_EIGHTHS[rest] if rest else "")).ljust(width)
 
 
-def interval_bar(value: float, lo: float, hi: float, width: int) -> str:
+def interval_bar(value: float, lo: float, hi: float, width: int, line: float | None = None) -> str:
     """An estimate and its interval on a line from 0 to 1: ``  ├──●───┤  ``.
 
     Args:
@@ -28,6 +28,7 @@ def interval_bar(value: float, lo: float, hi: float, width: int) -> str:
         lo: The interval's lower end.
         hi: The interval's upper end.
         width: Cells from 0 to 1; the result is padded to it.
+        line: A share to compare with, as ``┊``, or ``┼`` inside the interval; an end or the estimate covers it.
     """
     if width <= 0:
         return ""
@@ -35,6 +36,9 @@ def interval_bar(value: float, lo: float, hi: float, width: int) -> str:
     cells = [" "] * width
     for at in range(first, last + 1):
         cells[at] = "─"
+    if line is not None:
+        at = round(_clipped(line) * (width - 1))
+        cells[at] = "┼" if cells[at] == "─" else "┊"
     cells[first], cells[last] = "├", "┤"
     cells[point] = "●"
     return "".join(cells)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from workbench.render.bars import NONE
 from workbench.render.inert import inert
 
 
@@ -22,9 +23,14 @@ def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> s
 
 def number(value: float | None) -> str:
     """A figure at three decimals."""
-    return "–" if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:.3f}"
 
 
 def interval(ci: tuple[float, float] | None) -> str:
     """An interval at three decimals."""
-    return "–" if ci is None else f"[{ci[0]:.3f}, {ci[1]:.3f}]"
+    return NONE if ci is None else f"[{ci[0]:.3f}, {ci[1]:.3f}]"
+
+
+def p_value(p: float | None) -> str:
+    """A p- or q-value as it is read: three digits, and no false precision near 0."""
+    return NONE if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"

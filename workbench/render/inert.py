@@ -23,6 +23,11 @@ def inert(text: str) -> str:
     return _SPECIAL.sub(_shown, text)
 
 
+def inert_lines(text: str) -> str:
+    """A text of several lines, each of them made harmless to look at."""
+    return "\n".join(map(inert, text.split("\n")))
+
+
 def _shown(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code == 0x09:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbench.model.health import Finding
 from workbench.services.labelling.ledger import recompute, states_differ
+from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
 from workbench.store import checks
 from workbench.store.backup import backup as write_backup
@@ -28,7 +29,8 @@ def backup(project: Project, target: Path, *, force: bool = False) -> int:
 
 def doctor(project: Project) -> list[Finding]:
     """Check the database (integrity, schema, triggers, derived states) and the environment."""
-    return [*checks.check_all(project.database), _states(project), _disk(project.path), *_environment()]
+    found = [*checks.check_all(project.database), _states(project), column_finding(project)]
+    return [*found, _disk(project.path), *_environment()]
 
 
 def repair(project: Project) -> int:

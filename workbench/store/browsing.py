@@ -157,6 +157,28 @@ def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
     )
 
 
+def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[str, tuple[int, int | None]]:
+    """Verifier name -> its newest run that has been complete, else its newest that is on its way.
+
+    Args:
+        without: Kinds of verifiers to leave out.
+
+    Returns:
+        Run id, and for one that has never been complete how many verdicts it will have.
+    """
+    found: dict[str, tuple[int, int | None]] = {}
+    for name, run, expected in connection.execute(
+        "SELECT v.name, r.id, iif(r.completed_at IS NULL, r.items, NULL) "
+        "FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE v.kind NOT IN (SELECT value FROM json_each(?)) "
+        "AND (r.completed_at IS NOT NULL OR r.state IN ('queued', 'running', 'paused')) "
+        "ORDER BY v.id, r.completed_at IS NULL, r.id DESC",
+        (json.dumps(without),),
+    ):
+        found.setdefault(name, (run, expected))
+    return found
+
+
 def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
     """Everything of one item.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from typing import NamedTuple
 
 
@@ -20,13 +21,33 @@ class Change(NamedTuple):
     first: int
     last: int
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """First and last row id."""
+        return self.first, self.last
 
-def note(connection: sqlite3.Connection, run: int, items: list[int]) -> None:
+
+_APART = 500
+"""Items further apart than this are noted as separate ranges: what lies between them need not be read again."""
+
+
+def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
     """Note that verdicts of a run on these items came or went, in the caller's transaction."""
-    if items:
-        connection.execute(
-            "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)", (run, min(items), max(items))
-        )
+    connection.executemany(
+        "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)",
+        [(run, first, last) for first, last in ranges((item, item) for item in items)],
+    )
+
+
+def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Ranges of rows, first and last, in order; those that lie close together become one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(found):
+        if joined and first - joined[-1][1] <= _APART:
+            joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
+        else:
+            joined.append((first, last))
+    return joined
 
 
 def mark(connection: sqlite3.Connection) -> Mark:

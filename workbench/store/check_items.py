@@ -110,6 +110,11 @@ def every(connection: sqlite3.Connection) -> list[Check]:
     return [Check(*row) for row in rows]
 
 
+def ids(connection: sqlite3.Connection) -> list[int]:
+    """Row ids of the items that are checks."""
+    return [row[0] for row in connection.execute("SELECT completion_id FROM check_items ORDER BY completion_id")]
+
+
 def count(connection: sqlite3.Connection) -> int:
     """How many checks there are."""
     row: tuple[int] = connection.execute("SELECT count(*) FROM check_items").fetchone()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.errors import StoreError
-from workbench.store import migrations
+from workbench.store import column_files, migrations
 from workbench.store.failures import explained, roll_back
 from workbench.store.filesystem import require_local
 
@@ -59,6 +59,19 @@ class Database:
         return self._connection("reader")
 
     @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """This thread's reader, on one state of the database throughout."""
+        connection = self.reader()
+        if connection.in_transaction:
+            yield connection
+            return
+        connection.execute("BEGIN DEFERRED")
+        try:
+            yield connection
+        finally:
+            roll_back(connection)
+
+    @contextmanager
     def write(self, durability: Durability = "normal", *, patient: bool = True) -> Iterator[sqlite3.Connection]:
         """One transaction: begins immediately, commits at the end, rolls back on any exception.
 
@@ -96,7 +109,7 @@ class Database:
         return row[0]
 
     def require_other(self, target: Path) -> None:
-        """Refuse to write over the database, its write-ahead log, a link to one of them, or what is no file.
+        """Refuse to write over the database, its write-ahead log, its columns, a link to one of them, or no file.
 
         Raises:
             StoreError: ``target`` is one of the database's files, or a folder, a device or the like.
@@ -105,7 +118,8 @@ class Database:
             raise StoreError(f"{target} is no regular file.", "Name another file.")
         own = [Path(f"{self.path.resolve()}{end}") for end in ("", "-wal", "-shm", "-journal")]
         linked = target.exists() and any(file.exists() and target.samefile(file) for file in own)
-        if linked or target.resolve() in own:
+        place = target.resolve()
+        if linked or place in own or column_files.folder(self.path) in (place, *place.parents):
             raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
 
     def interrupt_readers(self) -> None:

@@ -254,3 +254,9 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
     for name in ("seen", "tags"):
         values[name] = msgspec.json.decode(str(values[name])) if values[name] else ()
     return msgspec.convert(values, LabelEvent, strict=False)
+
+
+def last(connection: sqlite3.Connection) -> int:
+    """The row id of the newest event; 0 before the first."""
+    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
+    return row[0]

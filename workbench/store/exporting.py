@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from workbench.errors import UsageError
 from workbench.model.item import StoredItem
 from workbench.model.label import Task
 from workbench.model.selection import Selection
@@ -35,6 +36,19 @@ class LabelledSubject(NamedTuple):
 def dataset_names(connection: sqlite3.Connection) -> list[str]:
     """All data sets by name."""
     return [name for (name,) in connection.execute("SELECT name FROM datasets ORDER BY name")]
+
+
+def dataset_id(connection: sqlite3.Connection, name: str) -> int:
+    """A data set's row id.
+
+    Raises:
+        UsageError: There is no such data set.
+    """
+    row = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        known = ", ".join(dataset_names(connection)) or "none yet"
+        raise UsageError(f"There is no data set {name!r}.", f"There are: {known}.")
+    return int(row[0])
 
 
 def stream_items(

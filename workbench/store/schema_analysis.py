@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.store.schema_views import VIEWS
+
 _CHANGES = (
     # What of the figures' columns has changed, in order: ``run_id`` NULL stands for the items themselves (their gold,
     # types and states). Copies of the columns carry the version they were made at; the token tells one history from
@@ -27,11 +29,26 @@ _CHANGES = (
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.completion_id, NEW.completion_id); END""",
     """CREATE TRIGGER check_items_cleared AFTER DELETE ON check_items
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (OLD.completion_id, OLD.completion_id); END""",
+    # An import that begins hides what it adds; rows of its own come and go unnoted, below and above.
+    """CREATE TRIGGER imports_begun AFTER INSERT ON imports
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.first_completion_id, 9223372036854775807); END""",
     """CREATE TRIGGER imports_shown AFTER UPDATE OF state ON imports WHEN NEW.state = 'complete'
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.first_completion_id, 9223372036854775807); END""",
     """CREATE TRIGGER imports_given_up AFTER DELETE ON imports
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (OLD.first_completion_id, 9223372036854775807); END""",
+    """CREATE TRIGGER completions_changed AFTER UPDATE OF question_id, model_id, imported_gold ON completions
+        WHEN NEW.id < (SELECT completion_id FROM horizon)
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.id, NEW.id); END""",
+    """CREATE TRIGGER completions_removed AFTER DELETE ON completions
+        WHEN OLD.id < (SELECT completion_id FROM horizon)
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (OLD.id, OLD.id); END""",
     """CREATE TRIGGER questions_changed AFTER UPDATE ON questions
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (0, 9223372036854775807); END""",
+    """CREATE TRIGGER datasets_renamed AFTER UPDATE OF name ON datasets
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (0, 9223372036854775807); END""",
+    """CREATE TRIGGER sources_changed AFTER UPDATE ON sources
+        BEGIN INSERT INTO changes (first_id, last_id) VALUES (0, 9223372036854775807); END""",
+    """CREATE TRIGGER models_renamed AFTER UPDATE ON models
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (0, 9223372036854775807); END""",
 )
 
@@ -72,7 +89,7 @@ _MORE = (
     "ALTER TABLE completions ADD COLUMN characters INTEGER",
 )
 
-VERSION_5: tuple[str, ...] = (*_CHANGES, *_REVIEWS, *_MORE)
+VERSION_5: tuple[str, ...] = (*_CHANGES, *_REVIEWS, *_MORE, *VIEWS)
 
 LENGTHS = """UPDATE completions SET characters = (
     SELECT length(t.text) FROM completion_text AS t WHERE t.id = completions.id)"""

@@ -6,6 +6,7 @@ import re
 import sqlite3
 
 from workbench.errors import UsageError
+from workbench.model.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
 from workbench.model.selection import Condition, Selection
 from workbench.model.taxonomy import UNTYPED, parse_type
 from workbench.model.verdict import Outcome
@@ -50,6 +51,13 @@ GOLD_FROM = (
     "WHEN c.imported_gold IS NOT NULL THEN 'imported' END"
 )
 IMPORTED_GOLD = f"CASE WHEN NOT {IS_CHECK} THEN c.imported_gold END"
+LENGTH = " ".join(
+    [
+        f"CASE WHEN c.characters IS NULL THEN '{UNKNOWN}'",
+        *(f"WHEN c.characters < {bound} THEN '{name}'" for name, bound in zip(LENGTHS, LENGTH_BOUNDS, strict=False)),
+        f"ELSE '{LENGTHS[-1]}' END",
+    ]
+)
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 
 COLUMNS: dict[str, str] = {
@@ -59,6 +67,7 @@ COLUMNS: dict[str, str] = {
     "domain": "coalesce(s.domain, '')",
     "source": "coalesce(s.name, '')",
     "model": "coalesce(m.name, '')",
+    "length": LENGTH,
     "state": STATE,
     "gold": GOLD_WORD,
     "question_id": "q.key",
@@ -125,11 +134,18 @@ def check_names(connection: sqlite3.Connection, selection: Selection) -> Selecti
 def _compile(condition: Condition) -> tuple[str, list[object]]:
     if condition.field.startswith("verdict:"):
         return _compile_verdict(condition)
-    return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [_value(condition)]
+    return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
 
 
-def _value(condition: Condition) -> str:
+def value_of(condition: Condition) -> str:
+    """What a condition compares with, as it stands in the database.
+
+    Raises:
+        UsageError: The value can't be one of its field.
+    """
     value = condition.value
+    if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):
+        raise UsageError(f"{value!r} is no length.", f"Lengths, in characters: {', '.join((*LENGTHS, UNKNOWN))}.")
     if condition.field in ("type", "subtype") and value != UNTYPED:
         parsed = parse_type(value)
         return parsed.code if parsed is not None else value

@@ -20,9 +20,10 @@ from workbench.analysis.compare import (
     difference_interval,
     mcnemar,
     permutation,
+    power,
     quadrants,
 )
-from workbench.model.report import PairedFigures
+from workbench.model.comparison import PairedFigures
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)
 
@@ -30,6 +31,14 @@ ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min
 def figures(items: list[tuple[bool, bool, int]]) -> PairedFigures:
     a, b, question = (np.array(column) for column in zip(*items, strict=True))
     return compare(quadrants(a, b), question)
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_what_items_could_show_is_the_comparisons(items: list[tuple[bool, bool, int]]) -> None:
+    a, b, question = (np.array(column) for column in zip(*items, strict=True))
+    whole, part = figures(items), power(quadrants(a, b), question)
+    assert part == (whole.n, (whole.only_a + whole.only_b) / whole.n, whole.detectable)
 
 
 def test_mcnemar_golden_value() -> None:

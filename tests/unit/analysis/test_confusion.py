@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.analysis import confusion as confusion_module
 from workbench.analysis.confusion import Confusion, confusion, count, coverage, grade, tally
 from workbench.model.verdict import Outcome, Protocol3
 
@@ -97,3 +98,12 @@ def test_arrays_of_different_length_are_refused() -> None:
 def _arrays(rows: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     outcomes = np.array([row[0] for row in rows], dtype=np.int8)
     return outcomes, np.array([row[1] for row in rows], dtype=np.int8)
+
+
+def test_many_groups_are_counted_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(0)
+    outcomes, gold = draw.integers(-1, 4, 200).astype(np.int8), draw.integers(-1, 2, 200).astype(np.int8)
+    group = draw.integers(0, 30, 200).astype(np.int32)
+    few = tally(outcomes, gold, group, 30)
+    monkeypatch.setattr(confusion_module, "_SMALL", 10)
+    assert (tally(outcomes, gold, group, 30) == few).all()

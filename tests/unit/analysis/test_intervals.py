@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.unit.analysis.clustered import clustered_wilson, design_effect
-from workbench.analysis.intervals import clustering, wilson
+from workbench.analysis.intervals import clustering, clusters, compact, design_effects, wilson
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 7)), min_size=1, max_size=60)
 
@@ -133,6 +133,29 @@ def test_groups_measured_together_equal_groups_measured_alone(rows: list[tuple[b
         assert together.clusters[code] == len(set(cluster[of_group].tolist()))
         alone = design_effect(correct[of_group], cluster[of_group])
         assert together.deff[code] == pytest.approx(alone)
+
+
+@given(st.lists(st.integers(-3, 40), max_size=30), st.sampled_from([1, 10**12]))
+def test_compact_values_are_ranks_without_gaps(values: list[int], spread: int) -> None:
+    codes, known = compact(np.array(values, dtype=np.int64) * spread)
+    assert known.tolist() == sorted({value * spread for value in values})
+    assert [known[code] for code in codes.tolist()] == [value * spread for value in values]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=40))
+def test_clusters_of_some_items_are_those_of_these_items_alone(rows: list[tuple[bool, int, int, bool]]) -> None:
+    correct, question = _arrays([row[:2] for row in rows])
+    group, kept = np.array([row[2] for row in rows], dtype=np.int32), np.array([row[3] for row in rows], dtype=bool)
+    some, alone = clusters(question, group, 4).of(kept), clusters(question[kept], group[kept], 4)
+    assert some.items.sum() == alone.items.sum() == kept.sum()
+    found = []
+    for each in (some, alone):
+        right = np.bincount(each.of_item, weights=correct[kept], minlength=len(each.group))
+        effects = design_effects(each.items, right, each.group, 4)
+        found.append(effects)
+    assert found[0].clusters.tolist() == found[1].clusters.tolist()
+    assert found[0].deff == pytest.approx(found[1].deff)
 
 
 def _standard_error(p: float, deff: float, n: int) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,36 @@ def test_compare(database: Path) -> None:
     assert all(words in text.stdout for words in ("protocol strict, gold final", "B wrong", "McNemar", "only A right"))
 
 
+def test_compare_a_family(database: Path) -> None:
+    found = document("compare", database, "--all")
+    keys = ["n", "both_right", "only_a", "only_b", "both_wrong", "mcnemar_p", "difference", "ci"]
+    names = [member["verifier"] for member in found["members"]]
+    assert {(pair["a"], pair["b"]) for pair in found["family"]} == set(combinations(names, 2))
+    assert all(set(pair) >= {*keys, "permutation_p", "holm_p", "q"} for pair in found["family"])
+    assert all("letters" in member for member in found["members"])
+    against = document("compare", database, "--all", "--against", "always-incorrect")
+    assert {pair["b"] for pair in against["family"]} == {"always-incorrect"}
+
+
+def test_compare_errors_in_common(database: Path) -> None:
+    found = document("compare", database, "--errors", "exact", "always-incorrect", "--bootstrap", "20", "--seed", "3")
+    (pair,) = found["errors"]
+    assert (pair["a"], pair["b"], found["bootstrap"]) == ("exact", "always-incorrect", {"samples": 20, "seed": 3})
+    keys = {"n", "agreement", "kappa", "kappa_ci", "errors", "on_correct", "on_incorrect", "either_right"}
+    assert set(pair) >= keys
+    assert set(pair["errors"]) >= {"n", "wrong_a", "wrong_b", "both_wrong", "expected", "phi", "phi_ci", "q"}
+
+
+def test_compare_by_group(database: Path) -> None:
+    found = document("compare", database, "exact", "always-incorrect", "--by", "type", "--bootstrap", "50")
+    assert found["by"] == "type"
+    assert sum(group["n"] for group in found["groups"]) == found["n"]
+    assert found["bootstrap"] == {"samples": 50, "seed": 0}
+    assert [metric["metric"] for metric in found["metrics"]] == ["accuracy", "balanced_accuracy", "mcc"]
+    text = workbench("compare", database, "exact", "always-incorrect", "--by", "type", "--format", "markdown")
+    assert "Wins and losses by type" in text.stdout
+
+
 def test_export_and_backup(database: Path, tmp_path: Path) -> None:
     out = tmp_path / "back.jsonl"
     assert document("export", database, out, "--format", "verifybench", "--gold", "imported")["written"] == 79
@@ -191,6 +222,14 @@ def test_verifiers(database: Path) -> None:
         ("compare", "{db}", "nobody", "exact"),
         ("compare", "{db}", "exact", "exact"),
         ("compare", "{db}", "exact"),
+        ("compare", "{db}"),
+        ("compare", "{db}", "--all", "exact"),
+        ("compare", "{db}", "--all", "--by", "type"),
+        ("compare", "{db}", "--all", "--bootstrap", "10"),
+        ("compare", "{db}", "--errors", "--all"),
+        ("compare", "{db}", "--errors", "exact"),
+        ("compare", "{db}", "exact", "--against", "nobody"),
+        ("compare", "{db}", "exact", "always-incorrect", "--by", "colour"),
         ("compare", "{db}", "exact", "always-incorrect", "--where", "gold=none"),
         ("compare", "{db}", "exact", "always-incorrect", "--where", "verdict:nobody=correct"),
         ("compare", "{db}", "exact", "always-incorrect", "--protocol", "loose"),
@@ -236,6 +275,8 @@ def test_demo_without_a_terminal_prints_the_table_by_subtype(tmp_path: Path) -> 
         "normalized-exact",
         "math-verify",
         "always-incorrect",
+        "always-correct",
+        "majority-by-type",
     }
     assert len({row["group"] for row in found["rows"]}) == 19
     text = workbench("demo", cwd=tmp_path)

@@ -57,4 +57,22 @@ def test_old_changes_are_forgotten_and_their_marks_tell_nothing(tmp_path: Path) 
             changes.note(connection, 1, [1])
     assert changes.since(reader, first) is None
     (kept,) = reader.execute("SELECT count(*) FROM changes").fetchone()
-    assert kept <= 20_001
+    assert kept < 30_000
+
+
+def test_items_far_apart_are_noted_apart(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    reader = project.database.reader()
+    before = changes.mark(reader)
+    with project.database.write() as connection:
+        changes.note(connection, 1, [1_000_000, 7, 3, 1_000_400, 2_000_000])
+        changes.note(connection, 1, [])
+    found = changes.since(reader, before)
+    assert found is not None
+    assert [change.span for change in found] == [(3, 7), (1_000_000, 1_000_400), (2_000_000, 2_000_000)]
+
+
+def test_ranges_that_touch_or_overlap_become_one() -> None:
+    assert changes.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
+    assert changes.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
+    assert changes.ranges([]) == []

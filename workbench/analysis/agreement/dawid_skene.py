@@ -41,22 +41,26 @@ class Consensus(NamedTuple):
         return likeliest
 
 
-def consensus(ratings: Ratings) -> Consensus:
+def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
     """Fit by expectation and maximisation, from the shares of votes; nothing in it is random.
 
     M: share_k = mean_i T_ik, confusion_akc = sum_i T_ik [a said c of i] / sum_i T_ik [a rated i].
     E: T_ik proportional to share_k prod_a confusion_a,k,said(a, i). It ends when no T moves by more than 1e-6, or
     after 100 rounds. Source: Dawid and Skene, "Maximum likelihood estimation of observer error-rates using the EM
     algorithm", Applied Statistics 28, 1979.
+
+    Args:
+        often: How many items with the same ratings each item stands for; None for one each.
     """
     items, people, categories = ratings.items, ratings.annotators, ratings.categories
     said = ratings.annotator * categories + ratings.value
     truth = np.bincount(ratings.item * categories + ratings.value, minlength=items * categories).astype(float)
     truth = _normal(truth.reshape(items, categories))
-    rated = np.bincount(ratings.item, minlength=items) > 0
+    weight = (np.bincount(ratings.item, minlength=items) > 0) * (1.0 if often is None else often)
     for _ in range(_ROUNDS):
-        share = truth[rated].mean(axis=0) if rated.any() else np.full(categories, 1 / categories)
-        votes = [summed(said, truth[ratings.item, true], people * categories) for true in range(categories)]
+        counted = truth * weight[:, None]
+        share = _normal(counted.sum(axis=0))
+        votes = [summed(said, counted[ratings.item, true], people * categories) for true in range(categories)]
         confusion = _normal(np.stack([vote.reshape(people, categories) for vote in votes], axis=1))
         likely = np.log(np.maximum(confusion, _SMALLEST))[ratings.annotator, :, ratings.value]
         scores = [summed(ratings.item, likely[:, true], items) for true in range(categories)]

@@ -63,6 +63,38 @@ def pairs(ratings: Ratings) -> Pairs:
     return Pairs(a, b, n.astype(np.int64), observed, kappa, error)
 
 
+class Cohen(NamedTuple):
+    """Cohen's kappa of many tables, arrays of one length.
+
+    Attributes:
+        n: Items of each table.
+        agreement: The share of them both put into the same category; NaN without items.
+        kappa: NaN without items, and where both used one and the same category only.
+        error: Its standard error, items taken as independent; NaN where kappa is.
+    """
+
+    n: FloatArray
+    agreement: FloatArray
+    kappa: FloatArray
+    error: FloatArray
+
+
+def of_tables(counts: FloatArray) -> Cohen:
+    """Cohen's kappa of tables of two raters, see `pairs`.
+
+    Args:
+        counts: How often the first said one thing and the second another; tables x categories x categories.
+    """
+    there = counts.any(axis=(1, 2))
+    filled = counts[there]
+    table, first, second = np.nonzero(filled)
+    cells = _Tables(table, first, second, filled[table, first, second], counts.shape[1])
+    found = Cohen(np.zeros(len(counts)), *np.full((3, len(counts)), np.nan))
+    for figure, values in zip(found, _cohen(cells, len(filled)), strict=True):
+        figure[there] = values
+    return found
+
+
 class _Tables(NamedTuple):
     """Cells of many tables of two people: the pair, what the first and the second said, how often."""
 

@@ -90,7 +90,8 @@ def _check(within: float, per_item: int) -> None:
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
     """One row a group, in the order of the accuracy table: that of the verifier that takes most items there."""
-    judges = [row for row in said if row.verifier != BASELINE or verifier == BASELINE]
+    # A run of the baseline, where there is one, counts as a verifier's, but would always lack the most items.
+    judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
     overall = {row.verifier: row.deff for row in judges if row.group is None}
     # The baseline's rows are those of every item with gold, whoever has judged it.
     for base in (row for row in said if row.verifier == BASELINE and row.group is not None):

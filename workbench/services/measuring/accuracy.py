@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from workbench.errors import UsageError
-from workbench.model.report import AccuracyReport
+from msgspec import structs
+
+from workbench.model.agreement import Ceiling
+from workbench.model.breakdown import crossing
+from workbench.model.report import AccuracyReport, AccuracyRow, AverageRow
 from workbench.model.selection import Selection
-from workbench.model.verdict import GoldChoice, Outcome, Protocol3
-from workbench.services.measuring.columns import Columns, columns
-from workbench.services.measuring.judged import BASELINE, Judge, judges_of
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services.measuring import selected_by
+from workbench.services.measuring.cells import Parts, tests_of, with_deltas, with_tests
+from workbench.services.measuring.entries import BASELINES, Asked, Entries, Entry, Measured
+from workbench.services.measuring.judged import judges_of
+from workbench.services.measuring.notes import notes
+from workbench.services.measuring.transferring import check_share, transfer
 from workbench.services.project import Project
-from workbench.store import figures
+from workbench.store import events
 from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
-    from workbench.analysis.accuracy import AccuracyColumns
-    from workbench.analysis.arrays import BoolArray, IntArray
+    from workbench.analysis.subgroups import CellTest
 
 
 def accuracy(
@@ -28,34 +35,110 @@ def accuracy(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     run: int | None = None,
+    live: bool = False,
+    prevalence: float | None = None,
+    accept_rate: float | None = None,
 ) -> AccuracyReport:
-    """Accuracy rows of the newest complete run of each verifier, or of one run.
+    """Accuracy rows of the newest complete run of each verifier, or of one run, and of the baselines.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
-        by: One of ``figures.GROUPS``, or None for the row over all items only.
+        by: One of ``GROUPS``, several with commas between them, or None for the row over all items only.
         run: Exactly this run.
+        live: Take verifiers too that have no complete run yet but one on its way.
+        prevalence: Say also how accurate each would be where this share of completions is correct.
+        accept_rate: Say also which share of completions is correct where each accepts this share.
 
     Raises:
-        UsageError: An unknown verifier, run or group.
+        UsageError: An unknown verifier, run or group, or a share outside 0 to 1.
     """
-    from workbench.analysis.accuracy import accuracy_rows
-
-    if by is not None and by not in figures.GROUPS:
-        raise UsageError(f"Accuracy can't be broken down by {by!r}.", f"Use one of: {', '.join(figures.GROUPS)}.")
-    judges = judges_of(project, verifiers, run)
-    if BASELINE not in {judge.name for judge in judges}:
-        judges = (*judges, Judge(BASELINE, None))
+    check_share("prevalence", prevalence)
+    check_share("accept rate", accept_rate)
     reader = project.database.reader()
-    wanted = check_names(reader, selection or Selection())
-    everything = columns(project)
-    kept = everything.chosen(wanted)
-    rows = []
-    for judge in judges:
-        rows += accuracy_rows(judge.name, _columns(everything, kept, judge.run, by, gold), protocol)
-    return AccuracyReport(
-        protocol=protocol, gold=figures.gold_counts(reader, wanted), gold_choice=gold, by=by, rows=rows
+    asked = Asked(
+        verifiers=verifiers,
+        by=by,
+        protocol=protocol,
+        gold=gold,
+        selection=check_names(reader, selection or Selection()),
+        run=run,
+        live=live,
     )
+    entries = Entries(project, asked)
+    report = _counted(entries, entries.gold_counts())
+    rows, best_at = transfer(entries, prevalence, accept_rate)
+    report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
+    return structs.replace(report, notes=notes(report, entries, _ceilings(project, report, entries)))
+
+
+def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:
+    """The report with every figure that has a closed form."""
+    asked = entries.asked
+    rows, averages, tests = [], [], {}
+    for entry in entries.everyone:
+        own, found, average = entries.remembered("accuracy", (entry,), partial(_figures, entries, entry))
+        rows += own
+        tests[entry.name] = found
+        averages.append(average)
+    rows, made = with_tests(rows, tests)
+    return AccuracyReport(
+        protocol=asked.protocol,
+        gold=gold,
+        gold_choice=asked.gold,
+        by=asked.by,
+        rows=rows,
+        averages=averages,
+        tests=made,
+        unfinished=entries.unfinished,
+    )
+
+
+def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], dict[Parts, CellTest], AverageRow]:
+    """One entry's rows, the tests of its cells, and its averages."""
+    from workbench.analysis.accuracy import accuracy_rows, count_clusters
+
+    asked, measured = entries.asked, entries.measured(entry)
+    counted = count_clusters(measured.columns)
+    rows = accuracy_rows(entry.name, measured.columns, asked.protocol, counted)
+    tests: dict[Parts, CellTest] = {}
+    if asked.by is not None:
+        pieces = measured.pieces(counted, asked.protocol)
+        rows = with_deltas(rows, measured.columns, pieces)
+        # What is said without a look at the completion can only differ by what gold is.
+        if entry.name not in BASELINES:
+            tests = tests_of(measured.columns, pieces)
+    return [structs.replace(row, kind=entry.kind) for row in rows], tests, _average(rows, measured, asked)
+
+
+def _average(rows: list[AccuracyRow], measured: Measured, asked: Asked) -> AverageRow:
+    """Both averages, macro over the groups shown; over types where there are none, or groups are the verifier's own."""
+    from workbench.analysis.averages import average, shares
+
+    everything, *groups = rows
+    if asked.by is not None and "reason" not in crossing(asked.by):
+        return average(everything.verifier, everything.accuracy, [row.accuracy for row in groups], asked.by)
+    counted, right = measured.graded(asked.protocol)
+    return average(everything.verifier, everything.accuracy, shares(right[counted], measured.kind[counted]), "type")
+
+
+def _marked(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
+    """The rows, with a mark at judges that helped to choose the items."""
+    chosen = selected_by.chosen_with(project)
+    if not chosen:
+        return rows
+    shown = entries.datasets()
+    chose = {verifier for verifier, datasets in chosen.items() if shown.intersection(datasets)}
+    return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
+
+
+def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> list[Ceiling]:
+    """How high label noise lets a verifier be measured, where gold is people's."""
+    from workbench.services.labelling.agreement.measuring import agreement
+
+    if report.gold_choice == "imported" or not report.gold["agreed"] + report.gold["adjudicated"]:
+        return []
+    newest = events.last(project.database.reader())
+    return entries.everything.counted(("ceiling", newest), (), lambda: agreement(project).report.ceiling)
 
 
 def complete_run(project: Project, verifier: str) -> int | None:
@@ -65,36 +148,3 @@ def complete_run(project: Project, verifier: str) -> int | None:
         UsageError: The verifier has no complete run.
     """
     return judges_of(project, (verifier,))[0].run
-
-
-def outcome_column(project: Project, gold: figures.GoldColumns, run: int | None) -> IntArray:
-    """A run's outcomes in the order of the gold columns, -1 where it has none; the baseline's for no run."""
-    import numpy as np
-
-    from workbench.analysis.arrays import align
-
-    items = np.asarray(gold.item, dtype=np.int64)
-    if run is None:
-        return np.full(len(items), Outcome.INCORRECT, dtype=np.int8)
-    return align(items, *figures.outcomes(project.database.reader(), run), missing=np.int8(-1))
-
-
-def _columns(
-    everything: Columns, kept: BoolArray | None, run: int | None, by: str | None, gold: GoldChoice
-) -> AccuracyColumns:
-    """A run's verdicts beside gold; by reason only the judged items."""
-    from workbench.analysis.accuracy import AccuracyColumns
-
-    outcome, score = everything.outcome(run), everything.score(run)
-    groups = everything.reasons(run) if by == "reason" else None if by is None else everything.groups(by)
-    if by == "reason":
-        kept = outcome >= 0 if kept is None else kept & (outcome >= 0)
-    rows = slice(None) if kept is None else kept
-    return AccuracyColumns(
-        outcome=outcome[rows],
-        gold=everything.gold(gold)[rows],
-        question=everything.question[rows],
-        group=None if groups is None else groups.code[rows],
-        names=() if groups is None else groups.names,
-        score=None if score is None else score[rows],
-    )

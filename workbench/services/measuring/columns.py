@@ -2,36 +2,56 @@
 
 from __future__ import annotations
 
+import operator
+import threading
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from workbench.model.breakdown import JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, crossing
 from workbench.model.report import NO_REASON
-from workbench.model.selection import Selection
+from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome
+from workbench.services.measuring.column_memory import ColumnMemory, Kept, Made
+from workbench.services.measuring.column_tables import REASON, SCORE, Table
 from workbench.services.project import Project
-from workbench.store import columns as stored
-from workbench.store import figures
-from workbench.store.selection import check_names, chosen_ids
+from workbench.store.columns import FIELDS, ORIGINS
+from workbench.store.connection import Database
+from workbench.store.selection import check_names, chosen_ids, value_of
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
+    from workbench.analysis.intervals import Clusters
+
+_BY_CODE = (*FIELDS, "length", "gold")
+"""Fields of conditions that are decided by the columns; the database decides the others."""
+
+_OPERATORS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt}
+
+_GOLD_WORDS = ("incorrect", "correct", "none")
+"""By gold; the last is that of -1."""
 
 
 class Groups(Struct, frozen=True, kw_only=True, eq=False):
     """Items by one property.
 
     Attributes:
-        code: Each item's position in ``names``.
+        code: Each item's position in ``names`` (int32).
         names: What the positions stand for; some may have no item.
+        parts: The same for a crossing, the name of each part.
     """
 
     code: IntArray
     names: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
 
 
 class Columns:
-    """All visible items, in order of row id, and what verifiers said of them.
+    """All visible items, in order of row id, and what verifiers said of them, at one point in time.
+
+    A run's verdicts are as they stood when they were first asked for. Nobody may change an array.
 
     Attributes:
         item: Row ids of the completions (int64).
@@ -39,60 +59,105 @@ class Columns:
         characters: Lengths of the completions in characters, -1 where unknown (int32).
     """
 
-    def __init__(self, project: Project) -> None:
-        import numpy as np
-
-        self._reader = project.database.reader()
-        rows = stored.item_rows(self._reader, *stored.EVERY_ROW)
-        self.item: IntArray = np.asarray(rows.item, dtype=np.int64)
-        self.question: IntArray = np.asarray(rows.question, dtype=np.int64)
-        self.characters: IntArray = np.asarray(rows.characters, dtype=np.int32)
-        self._rows = rows
+    def __init__(self, database: Database, memory: ColumnMemory, items: Kept) -> None:
+        self._database, self._memory, self._items = database, memory, items.table
+        self._verdicts: dict[int, Table] = {}
+        self.item: IntArray = items.item
+        self.question: IntArray = items.table.columns["question"]
+        self.characters: IntArray = items.table.columns["characters"]
 
     def gold(self, choice: GoldChoice) -> IntArray:
         """1 correct, 0 incorrect, -1 none (int8)."""
         import numpy as np
 
-        found = {"final": self._rows.final, "people": self._rows.people, "imported": self._rows.imported}
-        return np.asarray(found[choice], dtype=np.int8)
+        found = self._items.columns
+        if choice != "people":
+            return found[choice]
+        by_people = ORIGINS.index("agreed")
+        return self._memory.derived.get(
+            "people",
+            (found["final"], found["origin"]),
+            lambda: np.where(found["origin"] >= by_people, found["final"], np.int8(-1)),
+        )
 
-    def groups(self, field: str) -> Groups:
-        """Items by ``type``, ``subtype``, ``domain``, ``source``, ``model`` or ``dataset``."""
+    def gold_counts(self, rows: BoolArray | None = None) -> dict[str, int]:
+        """How many items have their gold from where: adjudicated, agreed, imported, none.
+
+        Args:
+            rows: Which items are meant; None for all.
+        """
         import numpy as np
 
-        return Groups(code=np.asarray(self._rows.codes[field], dtype=np.int32), names=tuple(self._rows.names[field]))
+        origin = self._items.columns["origin"]
+        counts = np.bincount(origin if rows is None else origin[rows], minlength=len(ORIGINS)).tolist()
+        return dict(reversed(list(zip(ORIGINS, counts, strict=True))))
+
+    def groups(self, by: str, run: int | None = None) -> Groups:
+        """Items by a property, or by a crossing of several such as ``"type,domain"``.
+
+        Args:
+            by: One or more of `GROUPS`; the names of a crossing are those of its parts with `JOINED` between them.
+            run: Whose reasons are meant.
+
+        Raises:
+            UsageError: A part is none of `GROUPS`, or stands there twice.
+        """
+        parts = crossing(by)
+        key = ("groups", parts, run if REASON in parts else None)
+        return self._memory.derived.get(
+            key,
+            tuple(self._source(part, run) for part in parts),
+            lambda: _crossed([self._single(part, run) for part in parts]),
+        )
+
+    def clusters(self, by: str | None = None, run: int | None = None) -> Clusters:
+        """The items' groups and questions, as an accuracy table needs them; see `groups`.
+
+        Raises:
+            UsageError: As `groups`.
+        """
+        from workbench.analysis.intervals import clusters
+
+        if by is None:
+            return self._memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
+        found = self.groups(by, run)
+        parts = crossing(by)
+        return self._memory.derived.get(
+            ("clusters", parts, run if REASON in parts else None),
+            (self.question, *(self._source(part, run) for part in parts)),
+            lambda: clusters(self.question, found.code, len(found.names)),
+        )
+
+    def of_clusters(self, field: str, by: str | None = None, run: int | None = None) -> IntArray:
+        """The group of each of the `clusters` by another property: that of its items, which share it as a rule."""
+        import numpy as np
+
+        clusters, other = self.clusters(by, run), self.groups(field, run)
+
+        def find() -> IntArray:
+            found = np.zeros(len(clusters.group), dtype=other.code.dtype)
+            found[clusters.of_item] = other.code
+            return found
+
+        asked = {*crossing(field), *(crossing(by) if by else ())}
+        key = ("of clusters", field, by, run if REASON in asked else None)
+        return self._memory.derived.get(key, (clusters, other), find)
 
     def outcome(self, run: int | None) -> IntArray:
         """A run's `Outcome` of each item, -1 where it has none (int8); "incorrect" throughout for no run."""
         import numpy as np
 
-        from workbench.analysis.arrays import align
-
         if run is None:
             return np.full(len(self.item), Outcome.INCORRECT, dtype=np.int8)
-        return align(self.item, *figures.outcomes(self._reader, run), missing=np.int8(-1))
+        return self._of(run).columns["outcome"]
 
     def score(self, run: int | None) -> FloatArray | None:
         """A run's scores, NaN where it gave none (float64); None for a run without any."""
-        import numpy as np
-
-        from workbench.analysis.arrays import align
-
-        scored, scores = ((), ()) if run is None else figures.scores(self._reader, run)
-        return align(self.item, scored, scores, missing=np.float64(np.nan)) if len(scored) else None
+        return None if run is None else self._of(run).columns.get(SCORE)
 
     def reasons(self, run: int | None) -> Groups:
         """Items by the reason of a run's verdict; those without a verdict under `NO_REASON` too."""
-        import numpy as np
-
-        from workbench.analysis.arrays import align
-
-        if run is None:
-            return Groups(code=np.zeros(len(self.item), dtype=np.int32), names=(NO_REASON,))
-        judged, place, names = figures.reasons(self._reader, run)
-        names = [NO_REASON, *names]
-        found = align(self.item, judged, np.asarray(place, dtype=np.int32) + 1, missing=np.int32(0))
-        return Groups(code=found, names=tuple(names))
+        return self.groups(REASON, run)
 
     def chosen(self, selection: Selection) -> BoolArray | None:
         """Which items a selection names; None for all of them.
@@ -104,10 +169,101 @@ class Columns:
 
         if not selection.conditions and selection.limit is None:
             return None
-        wanted = chosen_ids(self._reader, check_names(self._reader, selection))
-        return np.isin(self.item, np.asarray(wanted, dtype=np.int64), assume_unique=True)
+        reader = self._database.reader()
+        check_names(reader, selection)
+        kept = np.ones(len(self.item), dtype=np.bool_)
+        others = tuple(condition for condition in selection.conditions if condition.field not in _BY_CODE)
+        if others:
+            kept = np.isin(self.item, np.asarray(chosen_ids(reader, Selection(others)), dtype=np.int64))
+        for condition in selection.conditions:
+            if condition.field in _BY_CODE:
+                kept &= self._meets(condition)
+        if selection.limit is not None:
+            kept[np.flatnonzero(kept)[selection.limit :]] = False
+        return kept
+
+    def counted(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
+        """A figure, counted anew only when an array it is counted from is another than the last time.
+
+        Args:
+            name: What the figure is, in words that no other figure has.
+            sources: The arrays, all of them handed out by these columns or by this method.
+        """
+        return self._memory.figures.get(name, sources, make)
+
+    def _meets(self, condition: Condition) -> BoolArray:
+        """Which items meet a condition, decided once for each name."""
+        import numpy as np
+
+        compared, wanted = _OPERATORS[condition.operator], value_of(condition)
+        wanted.encode()  # What is no text can't be asked of the database either.
+        if condition.field == "gold":
+            return np.array([compared(word, wanted) for word in _GOLD_WORDS], dtype=np.bool_)[self.gold("final")]
+        groups = self.groups(condition.field)
+        return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
+
+    def _of(self, run: int) -> Table:
+        if run not in self._verdicts:
+            self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))
+        return self._verdicts[run]
+
+    def _source(self, field: str, run: int | None) -> object:
+        """What the groups of a property are made from."""
+        if field == REASON:
+            return self.item if run is None else self._of(run).columns[REASON]
+        return self.characters if field == "length" else self._items.columns[field]
+
+    def _single(self, field: str, run: int | None) -> Groups:
+        import numpy as np
+
+        if field == REASON:
+            if run is None:
+                return _named(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
+            return _named(self._of(run).columns[REASON], self._of(run).names[REASON])
+        if field == "length":
+            place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")
+            return _named(np.where(self.characters < 0, len(LENGTHS), place), (*LENGTHS, UNKNOWN))
+        return _named(self._items.columns[field], self._items.names[field])
+
+
+def _named(code: IntArray, names: Sequence[str]) -> Groups:
+    import numpy as np
+
+    return Groups(code=code.astype(np.int32, copy=False), names=tuple(names), parts=tuple((name,) for name in names))
+
+
+def _crossed(groups: Sequence[Groups]) -> Groups:
+    """Items by all of several properties; only combinations that occur have a name."""
+    import numpy as np
+
+    from workbench.analysis.intervals import compact
+
+    crossed = groups[0]
+    for other in groups[1:]:
+        code, known = compact(crossed.code.astype(np.int64) * len(other.names) + other.code)
+        parts = [(*crossed.parts[pair // len(other.names)], *other.parts[pair % len(other.names)]) for pair in known]
+        names = tuple(JOINED.join(part) for part in parts)
+        crossed = Groups(code=code.astype(np.int32), names=names, parts=tuple(parts))
+    return crossed
+
+
+_MEMORIES: WeakKeyDictionary[Project, ColumnMemory] = WeakKeyDictionary()
+_OPENING = threading.Lock()
 
 
 def columns(project: Project) -> Columns:
     """The columns as the database stands now."""
-    return Columns(project)
+    with _OPENING:
+        memory = _MEMORIES.setdefault(project, ColumnMemory(project.database))
+    items = memory.items()
+    return memory.derived.get("columns", (items,), lambda: Columns(project.database, memory, items))
+
+
+def gold_counts(project: Project, selection: Selection) -> dict[str, int]:
+    """How many of the chosen items have their gold from where: adjudicated, agreed, imported, none.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    found = columns(project)
+    return found.gold_counts(found.chosen(selection))

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, structs
 
 from workbench.errors import UsageError
+from workbench.model import breakdown
 from workbench.model.browse import BrowseQuery, BrowseRow
-from workbench.model.report import CompareReport, Example
+from workbench.model.comparison import Bootstrap, CompareReport, Example, GroupFigures, Quadrant
 from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
-from workbench.services.measuring.accuracy import complete_run, outcome_column
-from workbench.services.measuring.judged import BASELINE
+from workbench.services.measuring.columns import Columns, columns, gold_counts
+from workbench.services.measuring.judged import BASELINE, Judged, judged
 from workbench.services.project import Project
-from workbench.store import browsing, figures
-from workbench.store.selection import check_names
+from workbench.store import browsing
 
 if TYPE_CHECKING:
-    from workbench.analysis.arrays import IntArray
+    from workbench.analysis.arrays import BoolArray, IntArray
+    from workbench.analysis.compare import Quadrants
+    from workbench.analysis.differences import PairedItems
+
+GROUPS: Final = tuple(group for group in breakdown.GROUPS if group != "reason")
+"""What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
+
+SAMPLES: Final = 10_000
+"""Samples of the bootstrap, unless others are asked for."""
+
+SEED: Final = 0
+
+TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
+"""What is said, and what to do about it."""
 
 
-class DifferingRow(Struct, frozen=True, kw_only=True):
+class PairRow(Struct, frozen=True, kw_only=True):
     """An item with what is true of it and what A and B said of it."""
 
     item: BrowseRow
@@ -36,49 +49,53 @@ class DifferingRow(Struct, frozen=True, kw_only=True):
 
 
 class Compared:
-    """A comparison and the items A and B differ on.
+    """A comparison and the items it is counted from.
 
     Attributes:
-        report: The figures; its examples are empty.
-        only_a: Row ids of the items only A judges rightly, in the order of import.
-        only_b: The same for B.
+        report: The figures that have a closed form; its examples are empty.
+        ids: Row ids of the items of each quadrant, in the order of import.
     """
 
     def __init__(
-        self,
-        project: Project,
-        report: CompareReport,
-        columns: figures.GoldColumns,
-        outcomes: Sequence[IntArray],
-        only_a: array[int],
-        only_b: array[int],
+        self, project: Project, report: CompareReport, found: Judged, ids: Mapping[Quadrant, array[int]]
     ) -> None:
-        self.report, self.only_a, self.only_b = report, only_a, only_b
+        self.report, self.ids = report, ids
         self._table = ItemTable(project, BrowseQuery())
-        self._columns, self._outcomes = columns, outcomes
+        self._found, self._order = found, _places(found, report.a, report.b)
 
-    def rows(self, ids: Sequence[int]) -> list[DifferingRow]:
+    def with_bootstrap(self, samples: int = SAMPLES, seed: int = SEED) -> CompareReport:
+        """The report with bootstrapped intervals of the metrics' differences; as it is for 0 samples."""
+        from workbench.analysis.differences import metric_differences
+
+        if not samples:
+            return self.report
+        draws = Bootstrap(samples=samples, seed=seed)
+        items = _paired(self._found, self._order, self.report.protocol)[0]
+        return structs.replace(self.report, metrics=metric_differences(items, draws), bootstrap=draws)
+
+    def rows(self, ids: Sequence[int]) -> list[PairRow]:
         """Rows by id, in the order asked for."""
         return [self._row(item) for item in self._table.rows(ids)]
 
-    def examples(self, ids: Sequence[int]) -> list[Example]:
-        """Rows by id, as a report names them."""
-        return [
-            Example(
-                dataset=row.item.dataset,
-                question_id=row.item.question_id,
-                completion_id=row.item.completion_id,
-                gold=row.gold.word,
-                a=row.a.word,
-                b=row.b.word,
-            )
-            for row in self.rows(ids)
-        ]
+    def examples(self, most: int) -> dict[Quadrant, list[Example]]:
+        """The first items of each quadrant, as a report names them."""
+        return {kind: [_example(row) for row in self.rows(ids[:most])] for kind, ids in self.ids.items()}
 
-    def _row(self, item: BrowseRow) -> DifferingRow:
-        place = bisect_left(self._columns.item, item.id)
-        a, b = (Outcome(int(outcome[place])) for outcome in self._outcomes)
-        return DifferingRow(item=item, gold=Outcome(self._columns.gold[place]), a=a, b=b)
+    def _row(self, item: BrowseRow) -> PairRow:
+        place = bisect_left(self._found.item, item.id)
+        a, b = (Outcome(int(self._found.outcomes[judge][place])) for judge in self._order)
+        return PairRow(item=item, gold=Outcome(int(self._found.gold[place])), a=a, b=b)
+
+
+def _example(row: PairRow) -> Example:
+    return Example(
+        dataset=row.item.dataset,
+        question_id=row.item.question_id,
+        completion_id=row.item.completion_id,
+        gold=row.gold.word,
+        a=row.a.word,
+        b=row.b.word,
+    )
 
 
 def comparable(project: Project) -> tuple[str, ...]:
@@ -95,19 +112,22 @@ def compare(
     protocol: Protocol3 = "forced",
     gold: GoldChoice = "final",
     selection: Selection | None = None,
+    by: str | None = None,
     examples: int = 0,
+    samples: int = 0,
+    seed: int = SEED,
 ) -> CompareReport:
     """The figures of `compared`.
 
     Args:
-        examples: Name at most so many of the items only A, and of those only B, judges rightly.
+        examples: Name at most so many of the items of each quadrant.
+        samples: Of the bootstrap; 0 for none.
 
     Raises:
         UsageError: As `compared`.
     """
-    found = compared(project, a, b, protocol=protocol, gold=gold, selection=selection)
-    kinds = {"only_a": found.only_a, "only_b": found.only_b}
-    return structs.replace(found.report, examples={kind: found.examples(ids[:examples]) for kind, ids in kinds.items()})
+    found = compared(project, a, b, protocol=protocol, gold=gold, selection=selection, by=by)
+    return structs.replace(found.with_bootstrap(samples, seed), examples=found.examples(examples))
 
 
 def compared(
@@ -118,49 +138,126 @@ def compared(
     protocol: Protocol3 = "forced",
     gold: GoldChoice = "final",
     selection: Selection | None = None,
+    by: str | None = None,
 ) -> Compared:
     """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs none.
 
+    Args:
+        by: One of `GROUPS` or several with commas between them: count wins and losses by it too.
+
     Raises:
-        UsageError: Both are the same, one has no complete run, or no item counts for both.
+        UsageError: Both are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
     """
-    import numpy as np
-
-    from workbench.analysis.compare import compare as paired
-    from workbench.analysis.compare import quadrants
-    from workbench.analysis.confusion import grade
-
-    if a == b:
-        raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers: workbench compare DB A B")
-    runs = complete_run(project, a), complete_run(project, b)
-    reader = project.database.reader()
-    wanted = check_names(reader, selection or Selection())
-    columns = figures.gold_columns(reader, wanted, None, gold)
-    truth = np.asarray(columns.gold, dtype=np.int8)
-    outcomes = [outcome_column(project, columns, run) for run in runs]
-    (counted_a, right_a), (counted_b, right_b) = (grade(outcome, truth, protocol) for outcome in outcomes)
-    both = counted_a & counted_b
-    if not both.any():
+    _check(a, b, by)
+    everything = columns(project)
+    found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
+    items, counts = _paired(found, _places(found, a, b), protocol)
+    if not len(items.gold):
         raise UsageError(
             f"{a} and {b} have no item in common that counts.",
-            f"Gold {gold}, protocol {protocol}: {a} has {counted_a.sum():,} items, {b} {counted_b.sum():,}.",
+            f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
         )
-    cells = quadrants(right_a[both], right_b[both])
-    found = paired(cells, np.asarray(columns.question, dtype=np.int64)[both])
-    items = np.asarray(columns.item, dtype=np.int64)[both]
+    ids = found.item[counts.both]
+    cells = _cells(items)
+    runs = {judge.name: judge.run for judge in found.judges}
     report = CompareReport(
-        **structs.asdict(found),
+        **_figures(items, cells, counts),
         a=a,
         b=b,
-        run_a=runs[0],
-        run_b=runs[1],
-        accuracy_a=(found.both_right + found.only_a) / found.n,
-        accuracy_b=(found.both_right + found.only_b) / found.n,
-        unpaired=int(np.count_nonzero(counted_a ^ counted_b)),
+        run_a=runs[a],
+        run_b=runs[b],
         protocol=protocol,
-        gold=figures.gold_counts(reader, wanted),
+        gold=gold_counts(project, selection or Selection()),
         gold_choice=gold,
-        examples={"only_a": [], "only_b": []},
+        examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
+        by=by,
+        groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
     )
-    only_a, only_b = (array("q", items[cell].tobytes()) for cell in (cells.only_a, cells.only_b))
-    return Compared(project, report, columns, outcomes, only_a, only_b)
+    return Compared(project, report, found, _listed(ids, cells))
+
+
+def _check(a: str, b: str, by: str | None) -> None:
+    if a == b:
+        raise UsageError(f"{a} can't be compared with itself.", "Name two verifiers: workbench compare DB A B")
+    if by is not None and "reason" in breakdown.crossing(by):
+        raise UsageError("Reasons are one verifier's own: they can't group a comparison.", f"Use {', '.join(GROUPS)}.")
+
+
+def _cells(items: PairedItems) -> Quadrants:
+    from workbench.analysis.compare import quadrants
+
+    return quadrants(items.right_a, items.right_b)
+
+
+def _figures(items: PairedItems, cells: Quadrants, counts: _Counts) -> dict[str, Any]:
+    """The fields of a report that are counted."""
+    from workbench.analysis.compare import compare as paired
+    from workbench.analysis.differences import metric_differences
+
+    total = paired(cells, items.question)
+    return {
+        **structs.asdict(total),
+        "accuracy_a": (total.both_right + total.only_a) / total.n,
+        "accuracy_b": (total.both_right + total.only_b) / total.n,
+        "unpaired": counts.of_a + counts.of_b - 2 * total.n,
+        "undecided_a": counts.undecided_a,
+        "undecided_b": counts.undecided_b,
+        "metrics": metric_differences(items),
+    }
+
+
+def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
+    return {
+        "both_right": array("q", ids[cells.both_right].tobytes()),
+        "only_a": array("q", ids[cells.only_a].tobytes()),
+        "only_b": array("q", ids[cells.only_b].tobytes()),
+        "both_wrong": array("q", ids[cells.both_wrong].tobytes()),
+    }
+
+
+class _Counts(Struct, frozen=True, kw_only=True, eq=False):
+    """Which items count for both, how many for each, and on how many of the judged ones each is undecided."""
+
+    both: BoolArray
+    of_a: int
+    of_b: int
+    undecided_a: int
+    undecided_b: int
+
+
+def _places(found: Judged, a: str, b: str) -> tuple[int, int]:
+    names = [judge.name for judge in found.judges]
+    return names.index(a), names.index(b)
+
+
+def _paired(found: Judged, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _Counts]:
+    """The items that count for both verifiers."""
+    import numpy as np
+
+    from workbench.analysis.confusion import grade
+    from workbench.analysis.differences import PairedItems
+
+    a, b = (found.outcomes[place] for place in order)
+    (counted_a, right_a), (counted_b, right_b) = (grade(outcome, found.gold, protocol) for outcome in (a, b))
+    both = counted_a & counted_b
+    judged_by_both = (found.gold >= 0) & (a >= 0) & (b >= 0)
+    undecided_a, undecided_b = (
+        int(np.count_nonzero(judged_by_both & (outcome >= Outcome.ABSTAIN))) for outcome in (a, b)
+    )
+    counts = _Counts(
+        both=both,
+        of_a=int(np.count_nonzero(counted_a)),
+        of_b=int(np.count_nonzero(counted_b)),
+        undecided_a=undecided_a,
+        undecided_b=undecided_b,
+    )
+    return PairedItems(found.gold[both], right_a[both], right_b[both], found.question[both]), counts
+
+
+def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, question: IntArray) -> list[GroupFigures]:
+    import numpy as np
+
+    from workbench.analysis.compare import compare_groups
+
+    groups = everything.groups(by)
+    return compare_groups(cells, question, groups.code[np.searchsorted(everything.item, ids)], groups.names)

@@ -6,11 +6,9 @@ from workbench.errors import UsageError
 from workbench.model.report import CorrelationReport, CorrelationRow
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
-from workbench.services.measuring.accuracy import outcome_column
+from workbench.services.measuring.columns import columns
 from workbench.services.project import Project
 from workbench.services.running.verdicts import run_of
-from workbench.store import figures
-from workbench.store.selection import check_names
 
 
 def correlate(
@@ -32,27 +30,25 @@ def correlate(
     """
     import numpy as np
 
-    from workbench.analysis.arrays import align
     from workbench.analysis.correlation import correlations
 
     found = run_of(project, verifier, run)
-    reader = project.database.reader()
-    items, values = ((), ()) if found is None else figures.scores(reader, found)
-    if found is None or not len(items):
+    everything = columns(project)
+    scores = everything.score(found)
+    if found is None or scores is None:
         raise UsageError(f"{verifier!r} has no scores.", "ICE-Score, CodeJudge's fault localisation and rewards have.")
-    wanted = check_names(reader, selection or Selection())
-    columns = figures.gold_columns(reader, wanted, None, gold)
-    score = align(np.asarray(columns.item, dtype=np.int64), items, values, missing=np.float64(np.nan))
-    labels = np.asarray(columns.gold, dtype=np.int8)
-    judged = (labels >= 0) & (outcome_column(project, columns, found) >= 0)
+    kept = everything.chosen(selection or Selection())
+    rows = slice(None) if kept is None else kept
+    score, labels = scores[rows], everything.gold(gold)[rows]
+    judged = (labels >= 0) & (everything.outcome(found)[rows] >= 0)
     scored = judged & ~np.isnan(score)
-    rows = correlations(score, labels, np.asarray(columns.question, dtype=np.int64))
+    coefficients = correlations(score, labels, everything.question[rows])
     return CorrelationReport(
         verifier=verifier,
         run=found,
         n=int(scored.sum()),
         unscored=int(judged.sum() - scored.sum()),
-        gold=figures.gold_counts(reader, wanted),
+        gold=everything.gold_counts(kept),
         gold_choice=gold,
         rows=[
             CorrelationRow(
@@ -62,6 +58,6 @@ def correlate(
                 defined=row.defined,
                 questions=row.groups,
             )
-            for method, row in rows.items()
+            for method, row in coefficients.items()
         ],
     )

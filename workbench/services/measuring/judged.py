@@ -22,10 +22,15 @@ BASELINE: Final = "always-incorrect"
 
 
 class Judge(Struct, frozen=True):
-    """A verifier's name and the run its verdicts come from; None for a baseline that needs none."""
+    """A verifier's name and the run its verdicts come from; None for a baseline that needs none.
+
+    Attributes:
+        expected: How many verdicts the run will have, while it has never been complete; None for any other.
+    """
 
     name: str
     run: int | None
+    expected: int | None = None
 
 
 class Judged(Struct, frozen=True, kw_only=True, eq=False):
@@ -46,12 +51,15 @@ class Judged(Struct, frozen=True, kw_only=True, eq=False):
     outcomes: tuple[IntArray, ...]
 
 
-def judges_of(project: Project, verifiers: tuple[str, ...] = (), run: int | None = None) -> tuple[Judge, ...]:
+def judges_of(
+    project: Project, verifiers: tuple[str, ...] = (), run: int | None = None, *, live: bool = False
+) -> tuple[Judge, ...]:
     """The newest complete run of each verifier, or exactly one run.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
         run: Exactly this run.
+        live: Take verifiers too that have no complete run yet but one on its way.
 
     Raises:
         UsageError: An unknown verifier or run, or a verifier without a complete run.
@@ -62,18 +70,25 @@ def judges_of(project: Project, verifiers: tuple[str, ...] = (), run: int | None
         if verifiers and name not in verifiers:
             raise UsageError(f"Run {run} is of {name!r}, not of {', '.join(verifiers)}.")
         return (Judge(name, run),)
-    complete = browsing.newest_runs(reader, without=() if verifiers else JUDGES_NOTHING)
-    unknown = set(verifiers) - set(complete.values()) - {BASELINE}
+    runs = browsing.runs_so_far(reader, without=() if verifiers else JUDGES_NOTHING)
+    there = [Judge(name, *found) for name, found in runs.items() if live or found[1] is None]
+    names = {judge.name for judge in there}
+    unknown = set(verifiers) - names - {BASELINE}
     if unknown:
-        known = ", ".join(sorted(complete.values())) or "none yet"
+        known = ", ".join(sorted(names)) or "none yet"
         raise UsageError(
             f"No complete run of {', '.join(sorted(unknown))}.",
             f"Complete: {known}. Start one: workbench verify DB NAME",
         )
-    found = [Judge(name, number) for number, name in complete.items() if not verifiers or name in verifiers]
-    if BASELINE in verifiers and BASELINE not in complete.values():
+    found = [judge for judge in there if not verifiers or judge.name in verifiers]
+    if BASELINE in verifiers and BASELINE not in names:
         found.append(Judge(BASELINE, None))
     return tuple(found)
+
+
+def everybody(project: Project) -> tuple[str, ...]:
+    """Names of all verifiers that have a complete run and judge completions."""
+    return tuple(judge.name for judge in judges_of(project))
 
 
 def judged(

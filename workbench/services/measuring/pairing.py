@@ -58,7 +58,7 @@ def pairs(
         questions=questions,
         paired=paired,
         unpaired=found.unpaired,
-        rows=[pair_row(None, found), *(_rows(columns, found) if by else ())],
+        rows=[pair_row(None, found), *_rows(columns, found)],
     )
 
 
@@ -71,11 +71,14 @@ def unpaired_in_words(unpaired: Unpaired) -> str:
 
 
 def _rows(columns: Scored, found: Pairs) -> list[PairRow]:
+    """A row a group; none without a grouping."""
     import numpy as np
 
     from workbench.analysis.accuracy import group_order
     from workbench.analysis.pairs import pair_row
 
+    if columns.group is None:
+        return []
     group = columns.group[found.row]
     rows = []
     for place in np.unique(group).tolist():

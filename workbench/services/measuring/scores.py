@@ -9,10 +9,9 @@ from msgspec import Struct
 from workbench.errors import UsageError
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
-from workbench.services.measuring.accuracy import complete_run, outcome_column
+from workbench.services.measuring.columns import columns
+from workbench.services.measuring.judged import judges_of
 from workbench.services.project import Project
-from workbench.store import figures
-from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import FloatArray, IntArray
@@ -27,7 +26,7 @@ class Scored(Struct, frozen=True, kw_only=True, eq=False):
         outcome: The run's outcomes, -1 for none.
         score: Its scores, NaN for none.
         gold: 1 correct, 0 incorrect, -1 none.
-        group: Positions in ``names``.
+        group: Positions in ``names``; None without a grouping.
     """
 
     verifier: str
@@ -37,8 +36,8 @@ class Scored(Struct, frozen=True, kw_only=True, eq=False):
     outcome: IntArray
     score: FloatArray
     gold: IntArray
-    group: IntArray
-    names: list[str]
+    group: IntArray | None
+    names: tuple[str, ...]
 
 
 def scored(project: Project, verifier: str, selection: Selection, gold: GoldChoice, by: str | None = None) -> Scored:
@@ -47,25 +46,22 @@ def scored(project: Project, verifier: str, selection: Selection, gold: GoldChoi
     Raises:
         UsageError: There is no such run, or none of its verdicts has a score.
     """
-    import numpy as np
-
-    from workbench.analysis.arrays import align
-
-    reader = project.database.reader()
-    run = complete_run(project, verifier)
-    keys, scores = ([], []) if run is None else figures.scores(reader, run)
-    if run is None or not len(keys):
+    everything = columns(project)
+    run = judges_of(project, (verifier,))[0].run
+    score = everything.score(run)
+    if run is None or score is None:
         raise UsageError(f"{verifier} gives no scores.", "A reward model or a similarity metric does.")
-    columns = figures.gold_columns(reader, check_names(reader, selection), by, gold)
-    items = np.asarray(columns.item, dtype=np.int64)
+    kept = everything.chosen(selection)
+    rows = slice(None) if kept is None else kept
+    groups = everything.groups(by) if by else None
     return Scored(
         verifier=verifier,
         run=run,
-        item=items,
-        question=np.asarray(columns.question, dtype=np.int64),
-        outcome=outcome_column(project, columns, run),
-        score=align(items, keys, scores, missing=np.float64(np.nan)),
-        gold=np.asarray(columns.gold, dtype=np.int8),
-        group=np.asarray(columns.group, dtype=np.int32),
-        names=columns.names,
+        item=everything.item[rows],
+        question=everything.question[rows],
+        outcome=everything.outcome(run)[rows],
+        score=score[rows],
+        gold=everything.gold(gold)[rows],
+        group=None if groups is None else groups.code[rows],
+        names=() if groups is None else groups.names,
     )

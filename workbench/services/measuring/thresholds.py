@@ -13,13 +13,12 @@ from workbench.model.run import RunInfo
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.items.choosing import choose, make
+from workbench.services.measuring.columns import columns as every_column
 from workbench.services.measuring.scores import Scored, scored
 from workbench.services.project import Project
 from workbench.services.running import verifying
 from workbench.services.trust import require_trust
-from workbench.store import figures
 from workbench.store import runs as stored_runs
-from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray
@@ -50,9 +49,10 @@ def fit(
 
     selection = selection or Selection()
     columns = scored(project, verifier, selection, gold)
-    split = check_names(project.database.reader(), Selection((*selection.conditions, *on)))
-    chosen = figures.gold_columns(project.database.reader(), split, None, gold)
-    inside = np.isin(columns.item, np.asarray(chosen.item, dtype=np.int64))
+    split = Selection((*selection.conditions, *on))
+    everything = every_column(project)
+    chosen = everything.chosen(split)
+    inside = np.isin(columns.item, everything.item if chosen is None else everything.item[chosen])
     usable = inside & (columns.gold >= 0) & np.isfinite(columns.score)
     correct = columns.gold[usable] == 1
     if correct.all() or not correct.any():

@@ -113,7 +113,7 @@ class _Runs:
             UsageError: It can't.
         """
         if fault := self._fault(name):
-            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --name.")
+            raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --verifier.")
 
     def _fault(self, name: str) -> str:
         if not NAME.fullmatch(name):
@@ -141,7 +141,7 @@ def _line(
 ) -> _Line:
     verifier = name or row.verifier
     if not verifier:
-        raise _Refused("verifier", "whose verdict is it? Give the field, or --name NAME")
+        raise _Refused("verifier", "whose verdict is it? Give the field, or --verifier NAME")
     found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
     if not found:
         raise _Refused("completion_id", f"there is no completion {row.completion_id!r} here")

@@ -1,224 +1,267 @@
-"""Accuracy: verifiers by answer type, one verifier in detail, and the way down to the items."""
+"""Accuracy: verifiers by answer type as a heat map, one row or column in detail, and the way down to the items."""
 
 from __future__ import annotations
 
-from typing import ClassVar, get_args
+from functools import partial
+from typing import ClassVar, Literal, get_args
 
-from msgspec import Struct, structs
-from rich.cells import cell_len
-from rich.text import Text
+from msgspec import structs
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Vertical
-from textual.coordinate import Coordinate
-from textual.widgets import DataTable, Footer, Static
+from textual.containers import VerticalScroll
+from textual.widgets import Static
 
 from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.model.selection import Condition, Selection
+from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.accuracy_items import Cell
 from workbench.services.measuring.judged import BASELINE
-from workbench.services.measuring.tables import save_accuracy_csv
+from workbench.services.measuring.refining import refined
+from workbench.services.measuring.tables import accuracy_table, save_accuracy
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
+from workbench.tui.sharing import share
 from workbench.tui.switches import following
+from workbench.tui.widgets import accuracy_detail as detail
 from workbench.tui.widgets import accuracy_view as view
-from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.accuracy_asked import Asked
+from workbench.tui.widgets.accuracy_figures import FIGURES, Figure
+from workbench.tui.widgets.accuracy_sheet import Order, Sheet
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
-GROUPS = ("type", "subtype", "domain", "source", "model", "dataset", "reason")
-"""What the table is broken down by, in the order of the key."""
-
 WIDE = 116
 """Terminal columns from which columns have full titles, and bars."""
 
-_NAME_WIDTH = 18
-_GROUP_WIDTH = 20
-_CELL_WIDTH = 12
+MOST_DRAWN = 200_000
+"""Items of all rows up to which intervals are drawn unasked; a second or two."""
 
-
-class Shown(Struct, frozen=True, kw_only=True):
-    """What is asked for.
-
-    Attributes:
-        parent: The answer type whose subtypes are shown; None for all items.
-    """
-
-    by: str = "type"
-    protocol: Protocol3 = "forced"
-    gold: GoldChoice = "final"
-    parent: str | None = None
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """The items the table is about."""
-        return () if self.parent is None else (Condition("type", "=", self.parent),)
+Lower = Literal["verifier", "group", "notes"]
+"""What stands below the matrix: the verifier or the group under the cursor, or the notes."""
 
 
 class AccuracyScreen(LiveScreen):
-    """An overview with a cursor on one cell; the verifier of that cell in detail below it."""
+    """A matrix with a cursor on one cell; the row or the column of that cell in detail below it.
+
+    Attributes:
+        asked: What is asked for.
+        sheet: The report of what was asked for last and has arrived.
+        figure: The figure in the cells, a key of `FIGURES`.
+        order: How verifiers are sorted; None for the report's order.
+        pinned: Verifiers that stay on top.
+        lower: What stands below.
+    """
 
     CSS_PATH = "accuracy.tcss"
     TITLE_TEXT = "Accuracy"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "o,enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
-        Action("accuracy.compare", "c", "compare", "Compare", "Compare the verifier with another on these items."),
+        Action("accuracy.split", "x", "split", "Split", "Split the group under the cursor by another property."),
+        Action("accuracy.figure", "f", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
+        Action(
+            "accuracy.figure-before", "F", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
+        ),
+        Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor; again: turn round, undo."),
+        Action(
+            "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
+        ),
+        Action("accuracy.view", "v", "next_view", "View", "Show below: the verifier, the whole column, the notes."),
+        Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
+        Action("accuracy.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
         Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
-        Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("accuracy.by", "b", "next_group", "By", "Break down by the next property (type, source, reason …)."),
-        Action("accuracy.export", "e", "export", "CSV", "Write the table as CSV beside the database.", footer=False),
-        Action("accuracy.up", "escape,backspace", "up", "Back", "Go back from subtypes to types, or leave."),
+        Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
+        Action(
+            "accuracy.compare", "c", "compare", "Compare", "Compare the verifier with another on these items.", False
+        ),
+        Action(
+            "accuracy.export", "e", "export", "Table", "Copy or save the table: CSV, Markdown, LaTeX.", footer=False
+        ),
+        Action("accuracy.up", "escape,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
     def __init__(self) -> None:
         super().__init__()
-        self.shown = Shown()
-        self.report: AccuracyReport | None = None
-        self._displayed: Shown | None = None
-        self._return_to: str | None = None
-        self._verifiers: list[str] = []
-        self._groups: list[str | None] = [None]
+        self.asked = Asked()
+        self.sheet: Sheet | None = None
+        self.figure = "accuracy"
+        self.order: Order | None = None
+        self.pinned: dict[str, None] = {}
+        self.lower: Lower = "verifier"
+        self._displayed: Asked | None = None
+        self._drawing: Sheet | None = None  # intervals for this one
+        self._arriving = False  # at another breakdown
+        self._arrive_at: str | None = None  # the group the cursor belongs to there
         self._source: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out."""
         yield TitleBar("Accuracy", "reading …")
         yield Static("", id="accuracy-caption", markup=False)
-        yield DataTable[Text](id="accuracy-matrix", fixed_columns=1, cell_padding=0)
-        with Vertical(id="accuracy-lower"):
-            yield Static("", id="accuracy-verifier", markup=False)
-            yield VirtualTable(id="accuracy-detail")
+        yield Matrix(id="accuracy-matrix")
+        yield Static("", id="accuracy-legend", markup=False)
+        yield Static("", id="accuracy-about", markup=False)
+        yield VirtualTable(id="accuracy-detail")
+        with VerticalScroll(id="accuracy-notes"):
+            yield Static("", markup=False)
         yield Static("", id="accuracy-cell", markup=False)
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """The cursor belongs to the overview."""
-        self.query_one(DataTable).focus()
+        """The cursor belongs to the matrix."""
+        self.query_one("#accuracy-notes").display = False
+        self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[Shown, AccuracyReport]:
+    def read(self) -> tuple[Asked, Sheet]:
         """Count; what was asked for goes with the report."""
-        shown = self.shown
-        return shown, accuracy(
+        asked = self.asked
+        report = accuracy(
             self.project,
-            by=shown.by,
-            protocol=shown.protocol,
-            gold=shown.gold,
-            selection=Selection(shown.conditions),
+            by=asked.by,
+            protocol=asked.protocol,
+            gold=asked.gold,
+            selection=Selection(asked.conditions),
+            live=True,
         )
+        return asked, Sheet(report)
 
-    def show(self, data: tuple[Shown, AccuracyReport]) -> None:
+    def show(self, data: tuple[Asked, Sheet]) -> None:
         """Fill the tables; the cursor stays with its verifier and group."""
-        shown, report = data
-        if shown != self.shown:
+        asked, sheet = data
+        if asked != self.asked:
             return
-        self._displayed, self.report = shown, report
-        self.query_one(TitleBar).say(self._remark(shown))
-        self.query_one("#accuracy-caption", Static).update(view.caption(report))
-        self._fill_matrix(report)
-        self._fill_detail()
+        self._displayed, self.sheet = asked, sheet
+        self.query_one(TitleBar).say(self._remark(asked, sheet))
+        self._fill()
 
-    def _remark(self, shown: Shown) -> str:
-        part = f"{view.group_name(shown.parent, 'type')} by subtype" if shown.parent else f"by {shown.by}"
-        alone = " · no verifier has a complete run yet" if self._only_baseline() else ""
-        return f"{printable(self.project.path.name)} · {part}{alone}"
+    def _remark(self, asked: Asked, sheet: Sheet) -> str:
+        place = f"{asked.words} by {asked.by}" if asked.path else f"by {asked.by}"
+        alone = all(map(view.is_baseline, sheet.report.rows))
+        nothing = " · no verifier has a run yet" if alone else ""
+        return f"{printable(self.project.path.name)} · {place}{nothing}"
 
-    def _only_baseline(self) -> bool:
-        return self.report is not None and view.verifiers_of(self.report) == [BASELINE]
+    @property
+    def report(self) -> AccuracyReport | None:
+        """The report that is shown."""
+        return None if self.sheet is None else self.sheet.report
 
-    # -- the overview ------------------------------------------------------------------------------
+    # -- the matrix --------------------------------------------------------------------------------
 
     @property
     def _wide(self) -> bool:
         return self.size.width >= WIDE
 
-    def _row(self, verifier: str, group: str | None) -> AccuracyRow | None:
-        assert self.report is not None
-        return next((row for row in self.report.rows if (row.verifier, row.group) == (verifier, group)), None)
+    @property
+    def _figure(self) -> Figure:
+        return FIGURES[self.figure]
 
-    def _fill_matrix(self, report: AccuracyReport) -> None:
-        table = self.query_one(DataTable)
-        verifiers, groups = view.verifiers_of(report), view.groups_of(report)
-        if (verifiers, groups) == (self._verifiers, self._groups) and table.row_count:
-            for y, name in enumerate(verifiers):
-                for x, column in enumerate(groups):
-                    table.update_cell_at(Coordinate(y, x + 1), self._matrix_cell(name, column))
+    def _fill(self) -> None:
+        """Caption, matrix and legend; what is below follows the cursor."""
+        if self.sheet is None:
             return
-        chosen, group = self.chosen
-        self._verifiers, self._groups = verifiers, groups
-        group, self._return_to = self._return_to or group, None
-        table.clear(columns=True)
-        table.add_column(Text(fit(" verifier", _NAME_WIDTH)), width=_NAME_WIDTH)
-        columns = [[self._matrix_cell(name, column) for name in verifiers] for column in groups]
-        for column, cells in zip(groups, columns, strict=True):
-            title = fit(view.group_title(column, report.by, self._wide), _GROUP_WIDTH).rstrip()
-            width = max(_CELL_WIDTH, 1 + max(cell_len(text) for text in (title, *map(str, cells))))
-            table.add_column(Text(" " * (width - cell_len(title)) + title), width=width)
-        for name, *cells in zip(verifiers, *columns, strict=True):
-            table.add_row(Text(fit(f" {name}", _NAME_WIDTH), style="bold"), *cells)
-        self._move_to(chosen, group)
+        sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
+        self.query_one("#accuracy-caption", Static).update(view.caption(sheet.report, figure), layout=False)
+        self.query_one("#accuracy-legend", Static).update(
+            view.legend(sheet.report, figure, pinned=any(name in self.pinned for name in sheet.verifiers)),
+            layout=False,
+        )
+        names = sheet.ordered(self.order, figure, self.pinned)
+        matrix.put(
+            sheet.corner(self.order), sheet.columns(self.order, wide=self._wide), sheet.rows(names, figure, self.pinned)
+        )
+        self._draw_intervals(sheet, figure)
+        if self._arriving and self._displayed == self.asked:
+            matrix.move_to(matrix.row_key, self._arrive_at)
+            self._arriving = False
 
-    def _matrix_cell(self, verifier: str, group: str | None) -> Text:
-        return Text(view.matrix_text(self._row(verifier, group)), justify="right")
+    def _draw_intervals(self, sheet: Sheet, figure: Figure) -> None:
+        """Begin to draw intervals that have no closed form, once a report: where they are shown, and soon there."""
+        report = sheet.report
+        assert self._displayed is not None
+        drawable = figure.drawn and report.bootstrap is None and not report.unfinished
+        if drawable and self._drawing is not sheet and sum(row.n for row in report.rows) <= MOST_DRAWN:
+            self._drawing = sheet
+            selection = Selection(self._displayed.conditions)
+            work = partial(refined, self.project, report, selection=selection, live=True)
+            self.in_background(lambda: (sheet, work()), self._drawn, group="intervals")
 
-    def _move_to(self, verifier: str | None, group: str | None) -> None:
-        y = self._verifiers.index(verifier) if verifier in self._verifiers else 0
-        x = self._groups.index(group) + 1 if group in self._groups else 1
-        self.query_one(DataTable).move_cursor(row=y, column=x)
+    def _drawn(self, data: tuple[Sheet, AccuracyReport]) -> None:
+        sheet, report = data
+        if sheet is self.sheet:
+            self.sheet = Sheet(report)
+            self._fill()
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
-        """Verifier and group under the cursor; the column of names stands for all items."""
-        place = self.query_one(DataTable).cursor_coordinate
-        if place.row >= len(self._verifiers):
-            return None, None
-        return self._verifiers[place.row], self._groups[min(max(place.column - 1, 0), len(self._groups) - 1)]
+        """Verifier and group under the cursor; the names stand for all items."""
+        matrix = self.query_one(Matrix)
+        return matrix.row_key, matrix.column_key
 
-    # -- one verifier ------------------------------------------------------------------------------
+    @property
+    def _row(self) -> AccuracyRow | None:
+        """The row under the cursor, if it is of what is asked for."""
+        return None if self.sheet is None or self._displayed != self.asked else self.sheet.row(*self.chosen)
 
-    @on(DataTable.CellHighlighted)
-    def _cell_highlighted(self) -> None:
-        self._fill_detail()
-
-    def _fill_detail(self) -> None:
+    @on(Matrix.Moved)
+    def _moved(self) -> None:
         verifier, group = self.chosen
-        if self.report is None or verifier is None:
+        if self.sheet is None or verifier is None:
             return
-        self.query_one("#accuracy-verifier", Static).update(view.verifier_title(self.report, verifier))
-        self.query_one("#accuracy-cell", Static).update(view.cell_sentence(self.report, self._row(verifier, group)))
-        columns = view.detail_columns(self._wide, view.scored(self.report, verifier), self.report.by)
-        detail = self.query_one(VirtualTable)
-        rows = view.detail_rows(self.report, verifier, self._wide)
-        self._source = show_rows(detail, self._source, columns, rows)
-        detail.jump_to_id(self._groups.index(group))
+        sentence = view.cell_sentence(self.sheet.report, self.sheet.row(verifier, group))
+        self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
+        self._fill_lower(self.sheet, verifier, group)
+
+    def _fill_lower(self, sheet: Sheet, verifier: str, group: str | None) -> None:
+        table, about = self.query_one(VirtualTable), self.query_one("#accuracy-about", Static)
+        if self.lower == "notes":
+            about.update("Notes", layout=False)
+            self.query_one("#accuracy-notes Static", Static).update(view.notes(sheet.report))
+            return
+        if self.lower == "verifier":
+            found = detail.of_verifier(sheet, verifier, wide=self._wide)
+            place = sheet.groups.index(group)
+        else:
+            found = detail.of_group(sheet, group, self._figure, self.pinned, width=self.size.width)
+            place = sheet.verifiers.index(verifier)
+        about.update(found.title, layout=False)
+        self._source = show_rows(table, self._source, found.columns, found.rows)
+        table.jump_to_id(place)
 
     @on(RowHighlighted)
-    def _group_highlighted(self, event: RowHighlighted) -> None:
-        if event.table.has_focus and event.row_id < len(self._groups):
-            self._move_to(self.chosen[0], self._groups[event.row_id])
+    def _row_highlighted(self, event: RowHighlighted) -> None:
+        if self.sheet is None or not event.table.has_focus:
+            return
+        verifier, group = self.chosen
+        if self.lower == "verifier" and event.row_id < len(self.sheet.groups):
+            group = self.sheet.groups[event.row_id]
+        elif self.lower == "group" and event.row_id < len(self.sheet.verifiers):
+            verifier = self.sheet.verifiers[event.row_id]
+        if (verifier, group) != self.chosen:
+            self.query_one(Matrix).move_to(verifier, group)
 
     def on_resize(self, event: events.Resize) -> None:
         """Other titles and columns at another width."""
-        if self.report is not None and self.is_attached:
-            self._verifiers = []
-            self.call_after_refresh(self.show, (self.shown, self.report))
+        if self.is_attached:
+            self.call_after_refresh(self._fill)
 
-    # -- actions -----------------------------------------------------------------------------------
+    # -- down and up -------------------------------------------------------------------------------
 
-    @on(DataTable.CellSelected)
+    @on(Matrix.Opened)
     @on(RowSelected)
     def action_open_cell(self) -> None:
         """Go one step down: from a type to its subtypes, from any other cell to its items."""
         group = self.chosen[1]
-        if self._displayed != self.shown:
-            return
-        if self.shown.by == "type" and group is not None:
-            self._ask(structs.replace(self.shown, by="subtype", parent=group))
+        if self._displayed == self.asked and self.asked.by == "type" and group is not None:
+            self._ask(self.asked.inside(group, "subtype"))
         else:
             self.action_items()
 
@@ -226,69 +269,130 @@ class AccuracyScreen(LiveScreen):
         """List the items of the cell under the cursor."""
         from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
 
-        verifier, group = self.chosen
-        if self._displayed != self.shown or verifier is None or self._row(verifier, group) is None:
+        row = self._row
+        if row is None:
             return
-        conditions, reason = self.shown.conditions, None
-        if self.shown.by == "reason":
-            reason = group
-        elif group is not None:
-            conditions += (Condition(self.shown.by, "=", group),)
-        words = view.group_name(self.shown.parent if group is None else group, self.shown.by)
-        self.app.push_screen(
-            AccuracyItemsScreen(verifier, words, conditions, self.shown.protocol, self.shown.gold, reason)
+        cell = Cell(
+            verifier=row.verifier,
+            by=self.asked.by,
+            group=row.group,
+            conditions=self.asked.conditions,
+            protocol=self.asked.protocol,
+            gold=self.asked.gold,
         )
+        self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(row.group)))
+
+    def action_split(self) -> None:
+        """Ask by what to split the group under the cursor."""
+        group = self.chosen[1]
+        if self._displayed != self.asked:
+            return
+        if group is not None and self.asked.by == "reason":
+            self.notify("A reason is a verifier's own: list its items instead (i).", markup=False)
+            return
+        free = [by for by in self.asked.free if group is None or by != self.asked.by]
+        menu = ChoiceMenu(f"Break down {self.asked.words_of(group)} by", [Choice(by, by) for by in free])
+        self.app.push_screen(menu, partial(self._split, group))
+
+    def _split(self, group: str | None, by: str | None) -> None:
+        if by is not None and group is not None:
+            self._ask(self.asked.inside(group, by))
+        elif by is not None:
+            self._ask(structs.replace(self.asked, by=by))
+
+    def action_up(self) -> None:
+        """Back from a group that was opened; else to the screen before."""
+        if not self.asked.path:
+            self.workbench.action_go_back()
+            return
+        self._ask(*self.asked.outside())
 
     def action_compare(self) -> None:
         """Compare the verifier under the cursor with the next one, on the group's items."""
         from workbench.tui.screens.compare import CompareScreen, Pair
 
-        verifier, group = self.chosen
-        if self._displayed != self.shown or verifier is None or len(self._verifiers) < 2:
+        row = self._row
+        if row is None or self.sheet is None:
             return
-        conditions, group = self.shown.conditions, None if self.shown.by == "reason" else group
-        if group is not None:
-            conditions += (Condition(self.shown.by, "=", group),)
+        names = tuple(name for name in self.sheet.verifiers if self._is_comparable(name))
+        if row.verifier not in names or len(names) < 2:
+            self.notify("Two verifiers with complete runs can be compared.", markup=False)
+            return
         pair = Pair(
-            a=verifier,
-            b=following(verifier, tuple(self._verifiers)),
-            protocol=self.shown.protocol,
-            gold=self.shown.gold,
-            words=view.group_name(self.shown.parent if group is None else group, self.shown.by),
-            conditions=conditions,
+            a=row.verifier,
+            b=following(row.verifier, names),
+            protocol=self.asked.protocol,
+            gold=self.asked.gold,
+            words=self.asked.words_of(None if self.asked.by == "reason" else row.group),
+            conditions=self.asked.conditions_of(row.group),
         )
-        self.app.push_screen(CompareScreen(pair, tuple(self._verifiers)))
+        self.app.push_screen(CompareScreen(pair, names))
 
-    def action_up(self) -> None:
-        """From subtypes back to the types; else to the screen before."""
-        if self.shown.parent is None:
-            self.workbench.action_go_back()
-            return
-        self._return_to = self.shown.parent
-        self._ask(structs.replace(self.shown, by="type", parent=None))
+    def _is_comparable(self, verifier: str) -> bool:
+        assert self.sheet is not None
+        row = self.sheet.row(verifier, None)
+        known = row is not None and (row.kind == "verifier" or verifier == BASELINE)
+        return known and verifier not in self.sheet.report.unfinished
+
+    # -- what is counted, and how it is shown ------------------------------------------------------
+
+    def _ask(self, asked: Asked, group: str | None = None) -> None:
+        """Count anew; where the groups are others, the cursor goes to this one."""
+        if (asked.by, asked.path) != (self.asked.by, self.asked.path):
+            self._arriving, self._arrive_at = True, group
+        self.asked = asked
+        self.query_one(TitleBar).say("reading …")
+        self.read_again()
 
     def action_next_protocol(self) -> None:
         """Count undecided rows in the next way."""
-        self._ask(structs.replace(self.shown, protocol=following(self.shown.protocol, get_args(Protocol3))))
+        self._ask(structs.replace(self.asked, protocol=following(self.asked.protocol, get_args(Protocol3))))
 
     def action_next_gold(self) -> None:
         """Compare with the next gold."""
-        self._ask(structs.replace(self.shown, gold=following(self.shown.gold, get_args(GoldChoice))))
+        self._ask(structs.replace(self.asked, gold=following(self.asked.gold, get_args(GoldChoice))))
 
-    def action_next_group(self) -> None:
-        """Break down by the next property."""
-        self._ask(structs.replace(self.shown, by=following(self.shown.by, GROUPS), parent=None))
+    def action_next_group(self, step: int) -> None:
+        """Break down by the next property, or the one before."""
+        self._ask(structs.replace(self.asked, by=following(self.asked.by, self.asked.free[::step])))
+
+    def action_next_figure(self, step: int) -> None:
+        """Show the next figure in the cells, or the one before."""
+        self.figure = following(self.figure, tuple(FIGURES)[::step])
+        self._fill()
+
+    def action_next_view(self) -> None:
+        """Show something else below."""
+        self.lower = following(self.lower, get_args(Lower))
+        self.query_one("#accuracy-notes").display = self.lower == "notes"
+        self.query_one(VirtualTable).display = self.lower != "notes"
+        self._moved()
+
+    @on(Matrix.TitleClicked)
+    def action_sort(self) -> None:
+        """Sort by the column under the cursor: best first, then turned round, then not at all."""
+        by_name = self.query_one(Matrix).column < 0
+        first = Order(
+            by_name=by_name, group=self.chosen[1], descending=not by_name and self._figure.rising is not False
+        )
+        turned = structs.replace(first, descending=not first.descending)
+        self.order = turned if self.order == first else None if self.order == turned else first
+        self._fill()
+
+    def action_pin(self) -> None:
+        """Keep the verifier under the cursor on top, or let it go."""
+        verifier = self.chosen[0]
+        if verifier is not None:
+            if self.pinned.pop(verifier, self) is self:
+                self.pinned[verifier] = None
+            self._fill()
 
     def action_export(self) -> None:
-        """Write the shown table beside the database."""
-        report, path, part = self.report, self.project.path, self.shown.parent or ""
-        if report is not None:
-            self.in_background(lambda: save_accuracy_csv(report, path, part), self._exported, group="export")
-
-    def _exported(self, path: object) -> None:
-        self.notify(f"Written to {path}", title="CSV", markup=False)
-
-    def _ask(self, shown: Shown) -> None:
-        self.shown = shown
-        self.query_one(TitleBar).say("reading …")
-        self.read_again()
+        """Copy or save the shown table."""
+        if self.report is not None:
+            part = "".join(filter(str.isalnum, "".join(step.group for step in self.asked.path)))
+            share(
+                self,
+                partial(accuracy_table, self.report),
+                partial(save_accuracy, self.report, self.project.path, part=part),
+            )

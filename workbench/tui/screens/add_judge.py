@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from workbench.errors import OptionError, WorkbenchError
 from workbench.services.running import configuring
@@ -21,6 +21,7 @@ from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.option_field import OptionField
 from workbench.tui.widgets.option_section import OptionSection
 from workbench.tui.widgets.title_bar import TitleBar

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.errors import AnnotationError
 from workbench.model.label import TAGS, LabelVerdict, Task
@@ -22,6 +22,7 @@ from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import tag_words, verdict_words
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.opinions import OpinionPanel

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import DataTable, Footer, Static
+from textual.widgets import DataTable, Static
 
 from workbench.model.agreement import AgreementReport, AnnotatorQuality, PairAgreement
 from workbench.model.label import Task
@@ -20,6 +20,7 @@ from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets import agreement_view as view
 from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable

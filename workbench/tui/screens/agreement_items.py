@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.model.label import Task
 from workbench.render.bars import counted
@@ -18,6 +18,7 @@ from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.agreement_view import marked
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.table_messages import Failed, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import structs
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.errors import WorkbenchError
 from workbench.model.label import TAGS, LabelVerdict
@@ -23,6 +23,7 @@ from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.title_bar import Part, TitleBar

@@ -9,7 +9,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.timer import Timer
-from textual.widgets import Footer
 
 from workbench.errors import UsageError
 from workbench.model.browse import BrowseQuery
@@ -22,6 +21,7 @@ from workbench.tui.widgets import table_messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Sort
 from workbench.tui.widgets.condition_suggester import ConditionSuggester
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import ItemSource
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader

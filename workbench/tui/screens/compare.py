@@ -1,4 +1,4 @@
-"""Two verifiers on the same items: who is right where, how sure that is, and the items they differ on."""
+"""Two verifiers on the same items: who is right where, how sure that is, and the items behind every count."""
 
 from __future__ import annotations
 
@@ -6,31 +6,43 @@ from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
+from workbench.model.comparison import CompareReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.render.bars import counted
-from workbench.services.measuring.comparing import Compared, comparable, compared
+from workbench.services.measuring.comparing import GROUPS, Compared, comparable, compared
+from workbench.services.measuring.comparing_files import comparison_as, save_comparison
 from workbench.services.measuring.comparing_text import verdict
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.sharing import share
 from workbench.tui.switches import following
 from workbench.tui.widgets import compare_view as view
+from workbench.tui.widgets.accuracy_view import group_name
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.table_messages import Failed, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
+
+DRAWS = 2_000
+"""Samples of the bootstrap: fewer than the command line's, so that a million items don't keep a core busy for long."""
+
+WIDE = 116
+"""Terminal columns from which wins and losses have all their columns."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
     """What is compared.
 
     Attributes:
+        by: What wins and losses are counted by.
         words: The items, for people.
         conditions: The same for the database.
     """
@@ -39,37 +51,50 @@ class Pair(Struct, frozen=True, kw_only=True):
     b: str
     protocol: Protocol3 = "forced"
     gold: GoldChoice = "final"
+    by: str = "type"
     words: str = "all"
     conditions: tuple[Condition, ...] = ()
 
 
 class CompareScreen(WorkbenchScreen):
-    """The paired table, the tests and a sentence above the items only one of the two judges rightly.
+    """The paired table, the figures and a sentence above the items of one quadrant, or wins and losses by group.
 
     Args:
         pair: What to compare first; None for the first two verifiers on all items.
         verifiers: The names A and B can become; none for all that can be compared.
+
+    Attributes:
+        shown: What the lower table shows.
+        found: The comparison and its items; None until they have come.
+        report: Its figures; the bootstrap's intervals come later.
     """
 
     CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("compare.open", "o,enter", "open_item", "Open", "Open the item with both verdicts' evidence."),
-        Action("compare.where", "w", "other_kind", "A/B", "List the items only A judges rightly, or only B."),
-        Action("compare.next", "n", "next_verifier", "Next B", "Compare A with the next verifier."),
+        Action("compare.open", "o,enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
+        Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
+        Action("compare.where-before", "W", "next_tab(-1)", "Where before", "List the kind before.", footer=False),
+        Action("compare.by", "t", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
+        Action("compare.a", "a", "pick('a')", "A", "Choose A from a list."),
+        Action("compare.b", "b", "pick('b')", "B", "Choose B from a list."),
+        Action("compare.next", "n", "next_verifier", "Next B", "Compare A with the next verifier.", footer=False),
         Action(
             "compare.previous", "N", "next_verifier(-1)", "B before", "Compare A with the one before.", footer=False
         ),
         Action("compare.swap", "s", "swap", "Swap", "Make A of B and B of A.", footer=False),
         Action("compare.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
+        Action("compare.family", "f", "family", "All", "Compare all verifiers: who differs, who errs with whom."),
+        Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
     )
 
     def __init__(self, pair: Pair | None = None, verifiers: tuple[str, ...] = ()) -> None:
         super().__init__()
         self.pair, self.verifiers = pair, verifiers
-        self.kind: Literal["A", "B"] = "A"
+        self.shown: view.Shown = "only_a"
         self.found: Compared | None = None
+        self.report: CompareReport | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; figures and items come later."""
@@ -79,9 +104,9 @@ class CompareScreen(WorkbenchScreen):
             yield Static("", id="compare-table", markup=False)
             yield Static("", id="compare-tests", markup=False)
         yield Static("", id="compare-verdict", markup=False)
-        yield Static("", id="compare-kind", markup=False)
-        yield VirtualTable(id="compare-items")
-        yield Footer()
+        yield Static("", id="compare-tabs", markup=False)
+        yield VirtualTable(id="compare-rows")
+        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Count."""
@@ -99,50 +124,78 @@ class CompareScreen(WorkbenchScreen):
             return
         self._ask(Pair(a=names[0], b=names[1]))
 
+    # -- reading and showing -----------------------------------------------------------------------
+
     def _ask(self, pair: Pair) -> None:
         self.pair = pair
         self.query_one(TitleBar).say("reading …")
         self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare")
 
     def _read(self, pair: Pair) -> Compared:
-        selection = Selection(pair.conditions)
-        return compared(self.project, pair.a, pair.b, protocol=pair.protocol, gold=pair.gold, selection=selection)
+        return compared(
+            self.project,
+            pair.a,
+            pair.b,
+            protocol=pair.protocol,
+            gold=pair.gold,
+            selection=Selection(pair.conditions),
+            by=pair.by,
+        )
 
     def _show(self, data: tuple[Pair, Compared]) -> None:
+        """Everything with a closed form; the bootstrap begins."""
         pair, found = data
         if pair != self.pair:
             return
-        self.found = found
+        self.found, self.report = found, found.report
         self._say(printable(self.project.path.name))
         self.query_one("#compare-head", Static).update(view.head(found.report, pair.words))
         self.query_one("#compare-table", Static).update(view.table(found.report))
         self.query_one("#compare-tests", Static).update(view.figures(found.report))
         self.query_one("#compare-verdict", Static).update(verdict(found.report))
-        self._list()
+        self._fill()
+        self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap")
+
+    def _drawn(self, data: tuple[Pair, CompareReport]) -> None:
+        pair, report = data
+        if pair == self.pair:
+            self.report = report
+            self.query_one("#compare-tests", Static).update(view.figures(report))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
-        self.found = None
+        self.found = self.report = None
         pair = self.pair
         self._say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
-        for part in ("head", "table", "tests", "verdict", "kind"):
+        for part in ("head", "table", "tests", "verdict", "tabs"):
             self.query_one(f"#compare-{part}", Static).update("")
-        self.query_one(VirtualTable).set_source(MemorySource(view.COLUMNS))
+        self.query_one(VirtualTable).set_source(MemorySource(view.ITEM_COLUMNS))
 
     def _say(self, remark: str) -> None:
         self.query_one(TitleBar).say(remark)
 
-    def _list(self) -> None:
+    def _fill(self) -> None:
+        """The lower table and the line above it."""
         if self.found is None:
             return
-        order = self.found.only_a if self.kind == "A" else self.found.only_b
-        self.query_one("#compare-kind", Static).update(f"only {self.kind} right: {counted(len(order), 'item')}")
-        self.query_one(VirtualTable).set_source(view.DifferingSource(self.found, order))
+        report = self.found.report
+        self.query_one("#compare-tabs", Static).update(view.tabs(report, self.shown))
+        if self.shown == "groups":
+            wide = self.size.width >= WIDE
+            source = MemorySource(view.group_columns(wide), view.group_rows(report, wide))
+            self.query_one(VirtualTable).set_source(source)
+        else:
+            self.query_one(VirtualTable).set_source(view.PairSource(self.found, self.found.ids[self.shown]))
 
-    # -- actions -----------------------------------------------------------------------------------
+    def on_resize(self, event: events.Resize) -> None:
+        """Other columns at another width."""
+        if self.is_attached and self.shown == "groups":
+            self.call_after_refresh(self._fill)
 
-    def action_open_item(self) -> None:
+    # -- what is listed ----------------------------------------------------------------------------
+
+    def action_open_row(self) -> None:
         """Open the row under the cursor."""
         self.query_one(VirtualTable).action_open()
 
@@ -150,15 +203,55 @@ class CompareScreen(WorkbenchScreen):
     def _row_selected(self, event: RowSelected) -> None:
         from workbench.tui.screens.item import ItemScreen
 
-        if self.found is not None and self.pair is not None:
-            a, b = self.pair.a, self.pair.b
-            order, first = (self.found.only_a, (a, b)) if self.kind == "A" else (self.found.only_b, (b, a))
-            self.app.push_screen(ItemScreen(event.row_id, order, first))
+        if self.found is None or self.pair is None:
+            return
+        if self.shown == "groups":
+            self._open_group(self.pair, self.found.report.groups[event.row_id].group)
+            return
+        a, b = self.pair.a, self.pair.b
+        first = (b, a) if self.shown == "only_b" else (a, b)
+        self.app.push_screen(ItemScreen(event.row_id, self.found.ids[self.shown], first))
 
-    def action_other_kind(self) -> None:
-        """List the other items."""
-        self.kind = "B" if self.kind == "A" else "A"
-        self._list()
+    def _open_group(self, pair: Pair, group: str) -> None:
+        """The same two on the group's items."""
+        own = group_name(group, pair.by)
+        narrower = structs.replace(
+            pair,
+            by="subtype" if pair.by == "type" else pair.by,
+            words=f"{pair.words} · {own}" if pair.conditions else own,
+            conditions=(*pair.conditions, Condition(pair.by, "=", group)),
+        )
+        self.app.push_screen(CompareScreen(narrower, self.verifiers))
+
+    def action_next_tab(self, step: int) -> None:
+        """List other items, or the groups."""
+        self.shown = following(self.shown, tuple(view.TABS)[::step])
+        self._fill()
+
+    def action_groups(self) -> None:
+        """Show wins and losses by group; where they stand there already, by the next property."""
+        if self.pair is None:
+            return
+        if self.shown != "groups":
+            self.shown = "groups"
+            self._fill()
+        else:
+            self._ask(structs.replace(self.pair, by=following(self.pair.by, GROUPS)))
+
+    # -- what is compared --------------------------------------------------------------------------
+
+    def action_pick(self, side: Literal["a", "b"]) -> None:
+        """Choose a verifier from a list; the other one of the two changes places with it."""
+        if self.pair is not None:
+            choices = [Choice(name, printable(name)) for name in self.verifiers]
+            menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.pair, side)})
+            self.app.push_screen(menu, partial(self._picked, side))
+
+    def _picked(self, side: Literal["a", "b"], name: str | None) -> None:
+        if self.pair is None or name is None:
+            return
+        a, b = (name, self.pair.b) if side == "a" else (self.pair.a, name)
+        self._ask(structs.replace(self.pair, a=a, b=b) if a != b else self._turned(self.pair))
 
     def action_next_verifier(self, step: int = 1) -> None:
         """Compare A with the verifier after B, or before."""
@@ -169,8 +262,12 @@ class CompareScreen(WorkbenchScreen):
     def action_swap(self) -> None:
         """Make A of B and B of A; the listed items stay."""
         if self.pair is not None:
-            self.kind = "B" if self.kind == "A" else "A"
-            self._ask(structs.replace(self.pair, a=self.pair.b, b=self.pair.a))
+            if self.shown in ("only_a", "only_b"):
+                self.shown = "only_b" if self.shown == "only_a" else "only_a"
+            self._ask(self._turned(self.pair))
+
+    def _turned(self, pair: Pair) -> Pair:
+        return structs.replace(pair, a=pair.b, b=pair.a)
 
     def action_next_protocol(self) -> None:
         """Count undecided rows in the next way."""
@@ -181,6 +278,21 @@ class CompareScreen(WorkbenchScreen):
         """Compare with the next gold."""
         if self.pair is not None:
             self._ask(structs.replace(self.pair, gold=following(self.pair.gold, get_args(GoldChoice))))
+
+    def action_family(self) -> None:
+        """Compare all of them on these items."""
+        from workbench.tui.screens.family import Asked, FamilyScreen
+
+        if self.pair is not None:
+            pair = self.pair
+            asked = Asked(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
+            self.app.push_screen(FamilyScreen(asked, self.verifiers))
+
+    def action_export(self) -> None:
+        """Copy or save the figures."""
+        if self.report is not None:
+            save = partial(save_comparison, self.report, self.project.path)
+            share(self, partial(comparison_as, self.report), save)
 
     @on(Failed)
     def _failed(self, event: Failed) -> None:

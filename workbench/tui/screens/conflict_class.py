@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.errors import UsageError
 from workbench.model.label import EXCLUSION_REASONS, LabelVerdict
@@ -26,6 +26,7 @@ from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.columns import Cell, Column, Row
 from workbench.tui.widgets.conflict_words import kind_words, side_words, undone
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.label_line import verdict_words
 from workbench.tui.widgets.settle_many import LeftOutList, SettleMany

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.services.labelling.conflict_classes import ConflictClass, ConflictClasses
 from workbench.tui.actions import Action
@@ -14,6 +14,7 @@ from workbench.tui.person import PersonScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
 from workbench.tui.widgets.conflict_words import about, kind_words, undone
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.table_messages import Failed, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar

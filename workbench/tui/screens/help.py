@@ -11,11 +11,12 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widget import Widget
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.tui.actions import Action, bindings
 from workbench.tui.registry import widget_bindings
 from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.virtual_table import VirtualTable
 

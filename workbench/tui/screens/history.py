@@ -9,13 +9,14 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.services.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.tui.actions import Action
 from workbench.tui.person import PersonScreen
 from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.title_bar import TitleBar
 

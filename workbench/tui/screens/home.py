@@ -9,7 +9,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.model.run import ACTIVE, RunInfo
@@ -22,6 +22,7 @@ from workbench.tui.app import SCREENS
 from workbench.tui.live import LiveScreen
 from workbench.tui.widgets import overview
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:

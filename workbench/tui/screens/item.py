@@ -11,25 +11,30 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.services.items import browsing
+from workbench.services.reviewing.decided import reviews_of
 from workbench.tui.actions import Action
-from workbench.tui.coordinating import Coordinating, coordinating_actions
+from workbench.tui.item_actions import ITEM_ACTIONS
+from workbench.tui.review_desk import Decision, ReviewDesk
+from workbench.tui.reviewing import Reviewing
 from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.evidence import CHOSEN, evidence
+from workbench.tui.widgets.evidence import CHOSEN, FIRST, evidence
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.review_words import review_lines
+from workbench.tui.widgets.title_bar import Part, TitleBar
 
 
-class ItemScreen(Coordinating):
+class ItemScreen(Reviewing):
     """Question, reference, completion and evidence in four panes.
 
     On a narrow terminal they stand one above the other and the one in focus is tall.
@@ -47,46 +52,7 @@ class ItemScreen(Coordinating):
     CSS_PATH = "item.tcss"
     TITLE_TEXT = "Item"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action(
-            "item.previous",
-            "left_square_bracket",
-            "go(-1)",
-            "Previous",
-            "Open the item before in the table.",
-            footer=False,
-        ),
-        Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the table."),
-        Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
-        Action("item.answer", "f", "answer", "Answer", "Show the final answers of the reference and the completion."),
-        Action(
-            "item.reference-answer",
-            "R",
-            "answer_of('reference')",
-            "Reference's answer",
-            "Go to the final answer in the reference.",
-            footer=False,
-        ),
-        Action(
-            "item.completion-answer",
-            "C",
-            "answer_of('completion')",
-            "Completion's answer",
-            "Go to the final answer in the completion.",
-            footer=False,
-        ),
-        Action("item.verdict", "e", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked."),
-        Action("item.verdict-before", "E", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
-        Action("item.transcript", "T", "transcript", "Transcript", "Show the calls that the chosen verdict rests on."),
-        Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus."),
-        Action("item.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
-        Action("item.find-previous", "N", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
-        Action("item.raw", "r", "raw", "Raw", "Show the stored text itself, and back."),
-        Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
-        Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
-        *coordinating_actions("item"),
-        Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
-    )
+    ACTIONS: ClassVar[tuple[Action, ...]] = ITEM_ACTIONS
 
     def __init__(self, completion: int, neighbours: Sequence[int] = (), first: tuple[str, ...] = ()) -> None:
         super().__init__()
@@ -97,11 +63,13 @@ class ItemScreen(Coordinating):
         self._view = View(verifier=first[0] if first else None)
         self._shown: ReadyItem | None = None
         self._ahead: ReadyItem | None = None
+        self._desk: ReviewDesk | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the item comes later."""
-        yield TitleBar("Item", "…")
+        yield TitleBar(self.TITLE_TEXT, "…")
         yield Static(markup=False, id="item-facts")
+        yield Static(markup=False, id="item-review")
         with Container(id="item-panes"):
             for name in PANES:
                 yield Reader(title=name.capitalize(), id=f"item-{name}")
@@ -150,7 +118,7 @@ class ItemScreen(Coordinating):
 
     def _open(self, completion: int) -> None:
         ahead, self.completion = self._ahead, completion
-        if ahead is not None and ahead.item.id == completion and ahead.view == self._view:
+        if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
             self.in_background(
                 partial(browsing.reveal, self.project, completion, self.workbench.working_as),
                 lambda _: None,
@@ -171,13 +139,30 @@ class ItemScreen(Coordinating):
             item = browsing.detail(self.project, completion, self.workbench.working_as)
         else:
             item = browsing.read(self.project, completion)
-        return ready(with_first(item, self._first), view, widths)
+        made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths)
+        return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
+
+    def first_of(self, item: ItemDetail) -> Sequence[str]:
+        """Whose verdicts come first; called in a thread."""
+        return self._first
+
+    def viewed(self, item: ItemDetail, view: View) -> View:
+        """How an item is shown where it is asked for in this way; called in a thread, too."""
+        return view
+
+    def why(self, completion: int) -> str:
+        """Why the item is here; called in a thread."""
+        return ""
 
     def _show(self, found: ReadyItem) -> None:
         if found.item.id != self.completion:
             return
+        if self._shown is None or self._shown.item.id != found.item.id:
+            self.item_comes(found.item.id)
         self._shown = found
+        self.refresh_bindings()
         self._tell(found.item)
+        self.show_review()
         for name, pane in found.panes.items():
             reader = self._pane(name)
             reader.set_title(pane.title)
@@ -185,6 +170,7 @@ class ItemScreen(Coordinating):
             reader.show(pane.text)
         self._show_evidence()
         self.action_answer()
+        self.call_after_refresh(self.action_answer)  # once more: other lines above the panes make them shorter
         self._read_ahead(1)
 
     def _show_evidence(self) -> None:
@@ -198,11 +184,13 @@ class ItemScreen(Coordinating):
             beside=self.has_class("-wide"),
             raw=view.raw,
             chosen=None if chosen is None else chosen.verifier,
+            reviews=self._shown.reviews,
         )
         reader.set_title("Labels and verdicts")
         reader.border_subtitle = ""
         reader.show(text)
-        reader.jump(CHOSEN)
+        if not reader.jump(CHOSEN) and self._shown.why and self.has_class("-narrow"):
+            reader.jump(FIRST)
 
     def _read_ahead(self, step: int) -> None:
         """Make the next item ready before it is asked for."""
@@ -224,29 +212,80 @@ class ItemScreen(Coordinating):
         if beside is None:
             self.notify("There is no item further on." if step > 0 else "This is the first item.", markup=False)
             return
-        self._index = (self._index or 0) + step
+        self._index, self.review_said = (self._index or 0) + step, ""
         self._open(beside)
 
+    def title_parts(self, item: ItemDetail) -> list[Part]:
+        """Which item it is, and where in the list."""
+        place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
+        names = (item.completion_id, item.dataset, f"question {item.question_id}")
+        return [Part(place, 1), *(Part(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))]
+
     def _tell(self, item: ItemDetail) -> None:
-        place = [item.completion_id, item.dataset, f"question {item.question_id}"]
-        if self._index is not None:
-            place.insert(0, f"{self._index + 1:,} of {len(self._neighbours):,}")
-        self.query_one(TitleBar).say(printable(" · ".join(place)))
+        self.query_one(TitleBar).say_parts(self.title_parts(item))
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
 
+    # -- deciding ----------------------------------------------------------------------------------
+
+    @property
+    def desk(self) -> ReviewDesk:
+        """Where decisions are stored."""
+        if self._desk is None:
+            self._desk = ReviewDesk(self.project, browsing.coordinator_name())
+        return self._desk
+
+    @property
+    def item_shown(self) -> ItemDetail | None:
+        """The item on the screen; None while the next one is on its way."""
+        return None if self._shown is None or self._shown.item.id != self.completion else self._shown.item
+
     def decided_on(self) -> tuple[int, bool] | None:
-        """The item on the screen."""
-        if self._shown is None or self._shown.item.id != self.completion:
-            return None
-        return self.completion, self._shown.item.state == "excluded"
+        """The item in sight."""
+        item = self.item_in_sight
+        return None if item is None else (item.id, item.state == "excluded")
 
     def after_decision(self, completion: int) -> None:
         """Read the item again if it is still there."""
         if completion == self.completion:
             self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
+
+    def after_review(self, decision: Decision) -> None:
+        """Show what stands decided now."""
+        self.after_decision(decision.completion)
+
+    def after_taking_back(self, decision: Decision) -> None:
+        """Show the item again; another one is opened."""
+        if decision.completion == self.completion:
+            self.after_decision(decision.completion)
+        else:
+            self._index = _index_of(self._neighbours, decision.completion)
+            self._open(decision.completion)
+
+    def show_review(self) -> None:
+        """Why the item is here, what stands decided of it, the note that waits, and what was stored last."""
+        if self._shown is not None:
+            text = review_lines(self._shown.why, self._shown.reviews, self.review_note, self.review_said)
+            line = self.query_one("#item-review", Static)
+            line.display = bool(text)
+            line.update(text)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a conflict to settle only where people differ."""
+        if action == "adjudicate":
+            return self._shown is not None and self._shown.item.state == "conflict"
+        return super().check_action(action, parameters)
+
+    def action_adjudicate(self) -> None:
+        """Open the conflict; it is a person's to settle, who has not labelled the item."""
+        self.workbench.open_screen("adjudicate", ("correctness", self.completion))
+
+    def on_screen_resume(self) -> None:
+        """The conflict may have been settled."""
+        if self._shown is not None and self._shown.item.state == "conflict":
+            self.after_decision(self.completion)
 
     # -- how it is shown ---------------------------------------------------------------------------
 
@@ -272,7 +311,7 @@ class ItemScreen(Coordinating):
         if len(names) < 2:
             self.notify("No verifier has judged this item yet.", markup=False)
             return
-        present = names.index(self._view.verifier) if self._view.verifier in names else 0
+        present = names.index(self._shown.view.verifier) if self._shown.view.verifier in names else 0
         self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
 
     def action_transcript(self) -> None:
@@ -284,15 +323,15 @@ class ItemScreen(Coordinating):
         if len(asked) == 1:
             self.app.push_screen(TranscriptScreen(asked[0].run, self.completion))
         elif asked:
-            self.notify("Choose one of the judges' verdicts with e.", markup=False)
+            self.notify("Choose one of the judges' verdicts with m.", markup=False)
         else:
             self.notify("No model server was asked for this verdict.", markup=False)
 
     def action_answer(self) -> None:
-        """Scroll to the final answers; a completion without one ends at its end."""
-        self._pane("reference").jump("answer")
-        if not self._pane("completion").jump("answer"):
-            self._pane("completion").action_bottom()
+        """Scroll to the final answers; a text in which none was found shows its end."""
+        for name in ("reference", "completion"):
+            if not self._pane(name).jump("answer"):
+                self._pane(name).action_bottom()
 
     def action_answer_of(self, name: str) -> None:
         """Go to the final answer in one pane."""

@@ -7,7 +7,6 @@ from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.widgets import Footer
 
 from workbench.render.bars import counted
 from workbench.services.running.configuring import preview
@@ -16,6 +15,7 @@ from workbench.tui.actions import Action
 from workbench.tui.finding import FindingScreen, finding_actions
 from workbench.tui.widgets.call_text import REQUEST, planned_text
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.title_bar import TitleBar

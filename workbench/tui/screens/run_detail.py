@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.model.calls import RunCosts
 from workbench.model.run import ACTIVE, RunInfo
@@ -13,6 +13,7 @@ from workbench.services.running.run_costs import run_costs
 from workbench.services.running.verifying import run_info
 from workbench.tui.live import LiveScreen
 from workbench.tui.widgets import run_view
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.title_bar import TitleBar
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.model.calls import Estimate
@@ -23,6 +23,7 @@ from workbench.tui.screens.start_run import StartRequest, StartRunScreen
 from workbench.tui.trusting import trusting
 from workbench.tui.widgets import run_view, usage_view
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar

@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, Static, Tree
+from textual.widgets import Static, Tree
 
 from workbench.model.search import Search, SearchNode, SearchRollout
 from workbench.render.bars import NONE
@@ -20,6 +20,7 @@ from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.table_messages import RowSelected
 from workbench.tui.widgets.title_bar import TitleBar

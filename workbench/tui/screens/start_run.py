@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.errors import UsageError, WorkbenchError
@@ -21,6 +21,7 @@ from workbench.model.selection import Selection
 from workbench.services.items.browsing import read_conditions
 from workbench.tui.actions import Action, bindings
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.footer import Footer
 
 _FIELDS = (
     ("where", "items", "all; or FIELD=VALUE …, such as type=A state=final"),

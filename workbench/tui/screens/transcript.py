@@ -10,7 +10,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from workbench.model.calls import CallShown, Transcript
 from workbench.render.bars import counted
@@ -22,6 +22,7 @@ from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets.call_text import REPLY, call_text, tokens_text
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.prompt_bar import PromptBar

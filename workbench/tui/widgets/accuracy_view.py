@@ -1,18 +1,22 @@
-"""An accuracy report as table cells and sentences: no figure without its n, protocol and gold."""
+"""An accuracy report in words: no figure without its n, protocol and gold."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 
-from workbench.model import reasons
+from workbench.model import breakdown, reasons
+from workbench.model.comparison import LEVEL
 from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.model.taxonomy import TYPES, UNTYPED, type_display, type_name
+from workbench.model.taxonomy import TYPES, UNTYPED, type_name
 from workbench.model.verdict import Protocol3
-from workbench.render.bars import NONE, compact_count, counted, interval_bar, percent
-from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.render.bars import NONE, counted, interval_bar, percent
+from workbench.render.heat import scale_words
+from workbench.services.measuring.entries import BASELINES
+from workbench.tui.widgets.accuracy_figures import FEW, Figure, points
+from workbench.tui.widgets.cells import fit, printable
 
 PROTOCOLS: dict[Protocol3, str] = {
     "forced": "undecided counts as “incorrect”",
@@ -21,29 +25,37 @@ PROTOCOLS: dict[Protocol3, str] = {
 }
 """Protocol -> what it makes of abstentions and errors."""
 
-_BAR = 16
+STAR: Final = "*"
+"""Marks cells with a q-value below `LEVEL`."""
+
+PIN: Final = "↑"
+BASELINE_MARK: Final = "○"
+SELECTION_JUDGE: Final = "†"
+
 _SENTENCE_BAR = 30
+_NAME = 32  # cells of a verifier's name in a sentence
 
 
-def groups_of(report: AccuracyReport) -> list[str | None]:
-    """The groups in the report's order; None, for all items, comes first."""
-    return list(dict.fromkeys(row.group for row in report.rows))
+def is_baseline(row: AccuracyRow) -> bool:
+    """Whether a row is of a baseline, also of one that was run like a verifier."""
+    return row.kind == "baseline" or row.verifier in BASELINES
 
 
-def verifiers_of(report: AccuracyReport) -> list[str]:
-    """The verifiers in the report's order."""
-    return list(dict.fromkeys(row.verifier for row in report.rows))
+def is_significant(row: AccuracyRow) -> bool:
+    """Whether a group differs from what it is set against beyond chance."""
+    return row.q is not None and row.q < LEVEL
+
+
+def short_name(verifier: str) -> str:
+    """A verifier's name for a sentence, cut where it would fill it."""
+    return fit(verifier, min(_NAME, cell_len(printable(verifier))))
 
 
 def group_name(group: str | None, by: str | None) -> str:
     """A group in words: ``"all"``, ``"A - Numeric Values"``, ``"number - compared as numbers"``, a source's name."""
-    if group is None:
-        return "all"
-    if by == "reason":
+    if group is not None and by == "reason":
         return printable(reasons.named(group))
-    if by in ("type", "subtype") and group != UNTYPED:
-        return type_display(group)
-    return printable(group) or "(none)"
+    return printable(breakdown.group_name(group, by))
 
 
 def group_title(group: str | None, by: str | None, wide: bool) -> str:
@@ -55,114 +67,68 @@ def group_title(group: str | None, by: str | None, wide: bool) -> str:
     return f"{group} {type_name(group)}" if wide and group in TYPES else group
 
 
-def matrix_text(row: AccuracyRow | None) -> str:
-    """A cell of the overview: accuracy in percent, and n in brackets."""
-    return NONE if row is None else f"{percent(row.accuracy)} ({compact_count(row.n)})"
-
-
 def interval(row: AccuracyRow) -> str:
-    """The 95 % interval in percent."""
+    """The accuracy's 95 % interval in percent."""
     return NONE if row.ci is None else f"[{percent(row.ci[0])}, {percent(row.ci[1])}]"
 
 
-def auroc_text(row: AccuracyRow) -> str:
-    """The area under the ROC curve, to three digits."""
-    return NONE if row.auroc is None else f"{row.auroc:.3f}"
-
-
-def caption(report: AccuracyReport) -> Content:
-    """Protocol, gold and where the gold comes from."""
+def caption(report: AccuracyReport, figure: Figure) -> Content:
+    """Which figure; then protocol, gold and where the gold comes from."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
     return Content.assemble(
-        "accuracy in % (n) · protocol ",
+        (figure.words, "bold $foreground"),
+        f" · by {report.by or 'nothing'}\nprotocol ",
         (report.protocol, "bold"),
-        f" ({PROTOCOLS[report.protocol]})\ngold ",
+        f" ({PROTOCOLS[report.protocol]}) · gold ",
         (report.gold_choice, "bold"),
-        f" ({sources}) · by ",
-        (report.by or "nothing", "bold"),
+        f" ({sources})",
     )
 
 
-def verifier_title(report: AccuracyReport, verifier: str) -> Content:
-    """What the lower table is about."""
-    return Content.assemble(
-        (printable(verifier), "bold $text-accent"),
-        (
-            f" · {report.protocol} protocol · {report.gold_choice} gold · figures in %, MCC from -1 to 1",
-            "$foreground-muted",
-        ),
+def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
+    """What the glyphs and marks stand for, those that are there."""
+    rows = report.rows
+    found = (
+        (figure.rising is not None, scale_words(*figure.ends)),
+        (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"no colour: n < {FEW}"),
+        (figure.tested and any(map(is_significant, rows)), f"{STAR} q < {LEVEL:.2f}".replace("0.", ".")),
+        (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
+        (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
+        (pinned, f"{PIN} pinned"),
+        (bool(report.unfinished), "%: judged so far"),
     )
+    return " · ".join(words for there, words in found if there)
 
 
-def scored(report: AccuracyReport, verifier: str) -> bool:
-    """Whether a verifier's scores can be measured somewhere."""
-    return any(row.auroc is not None for row in report.rows if row.verifier == verifier)
-
-
-def detail_columns(wide: bool, with_auroc: bool, by: str | None) -> tuple[Column, ...]:
-    """Columns of one verifier's table; reasons in words need the room of some others."""
-    words = by == "reason"
-
-    def number(key: str, title: str, width: int) -> Column:
-        return Column(key, title, width, width, "right", sortable=False)
-
-    return (
-        Column("group", "group", 8, 50 if words else 28, sortable=False),
-        number("n", "n", 7 if wide else 5),
-        *((number("questions", "qst", 5), number("coverage", "cov", 5)) if wide or not words else ()),
-        number("accuracy", "acc", 5),
-        Column("interval", "95 % interval", 13, 14, sortable=False),
-        *((Column("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide and not words else ()),
-        number("balanced", "BA", 5),
-        number("mcc", "MCC", 6),
-        number("fpr", "FPR", 5),
-        number("fnr", "FNR", 5),
-        *((number("auroc", "AUROC", 5),) if with_auroc else ()),
-        *((number("abstain", "? abst", 6), number("error", "! err", 6)) if wide else ()),
-    )
-
-
-def detail_rows(report: AccuracyReport, verifier: str, wide: bool) -> list[Row]:
-    """One verifier's rows; a row's id is the place of its group in `groups_of`."""
-    places = {group: place for place, group in enumerate(groups_of(report))}
-    with_auroc = scored(report, verifier)
-    return [
-        Row(places[row.group], _detail_cells(row, report.by, wide, with_auroc))
-        for row in report.rows
-        if row.verifier == verifier
+def notes(report: AccuracyReport) -> str:
+    """What to know before quoting the figures, and how they came about."""
+    found = [f"• {note}" for note in report.notes]
+    if report.tests is not None:
+        found.append(
+            f"• q ({STAR} below .05): {report.tests.method}, Benjamini and Hochberg over "
+            f"{counted(report.tests.hypotheses, 'test')}."
+        )
+    if report.bootstrap is not None:
+        found.append(
+            f"• Intervals of balanced accuracy and MCC: bootstrap over questions, "
+            f"{report.bootstrap.samples:,} samples, seed {report.bootstrap.seed}."
+        )
+    found += [
+        f"• {printable(name)} has been judged to {int(100 * share)} %: its figures go on changing."
+        for name, share in report.unfinished.items()
     ]
-
-
-def _detail_cells(row: AccuracyRow, by: str | None, wide: bool, with_auroc: bool) -> tuple[Cell, ...]:
-    words = by == "reason"
-    bar = Cell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
-    extent = Cell(compact_count(row.questions)), Cell(percent(row.coverage))
-    texts: Sequence[Cell] = (
-        Cell(group_name(row.group, by), "bold" if row.group is None else ""),
-        Cell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
-        *(extent if wide or not words else ()),
-        Cell(percent(row.accuracy), "bold"),
-        Cell(interval(row)),
-        *((bar,) if wide and not words else ()),
-        Cell(percent(row.balanced_accuracy)),
-        Cell(f"{row.mcc:.3f}"),
-        Cell(percent(row.fpr)),
-        Cell(percent(row.fnr)),
-        *((Cell(auroc_text(row)),) if with_auroc else ()),
-        *((Cell(compact_count(row.abstain)), Cell(compact_count(row.error))) if wide else ()),
-    )
-    return tuple(texts)
+    return "\n".join(printable(line) for line in found) or "Nothing to note."
 
 
 def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
     """Everything about one cell, in three lines."""
     if row is None or row.ci is None:
-        return Content("No items with gold and a verdict here.")
+        return Content(f"No items with gold ({report.gold_choice}) and a verdict here: g counts with another gold.")
     name = group_name(row.group, report.by)
     if report.by == "reason":
         name = reasons.title(row.group or "") or name
     return Content.assemble(
-        (printable(row.verifier), "bold"),
+        (short_name(row.verifier), "bold"),
         " · ",
         (name, "bold"),
         f" · accuracy {percent(row.accuracy)} % {interval(row)}\n",
@@ -170,5 +136,13 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
         "0 % │",
         (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"),
-        f"│ 100 %  protocol {report.protocol}, gold {report.gold_choice}",
+        f"│ 100 %{_difference(row)}",
     )
+
+
+def _difference(row: AccuracyRow) -> str:
+    """The delta with its q-value, as far as there are any."""
+    if row.delta is None or row.group is None:
+        return ""
+    q = "" if row.q is None else ", q < .001" if row.q < 0.001 else f", q {row.q:.3f}".replace("0.", ".")
+    return f"  Δ {points(row.delta)} points{q}"

@@ -21,13 +21,18 @@ class Choice(NamedTuple):
     text: str
 
 
+KEYS = "0123456789abcdefghijklm"
+"""The keys of choices in their order; ``q`` closes the menu."""
+
+
 class ChoiceMenu(ModalScreen[str | None]):
-    """Numbered choices; the number, enter or a click takes one, escape none.
+    """Numbered choices, beyond nine with letters; the key, enter or a click takes one, escape none.
 
     Args:
         title: What is asked.
         first: The number of the first choice.
         chosen: Values that hold already, which are marked; None where nothing can hold.
+        wide: As wide as the terminal allows, for choices that are sentences.
     """
 
     DEFAULT_CSS = """
@@ -40,16 +45,23 @@ class ChoiceMenu(ModalScreen[str | None]):
         border: round $primary;
         background: $surface;
     }
+    ChoiceMenu.wide OptionList { width: 110; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *(Binding(str(number), f"choose({number})", show=False) for number in range(10)),
+        *(Binding(key, f"choose({number})", show=False) for number, key in enumerate(KEYS)),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
 
     def __init__(
-        self, title: str, choices: Sequence[Choice], *, first: int = 1, chosen: Collection[str] | None = None
+        self,
+        title: str,
+        choices: Sequence[Choice],
+        *,
+        first: int = 1,
+        chosen: Collection[str] | None = None,
+        wide: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(classes="wide" if wide else None)
         self._title = title
         self._choices = choices
         self._first = first
@@ -63,13 +75,13 @@ class ChoiceMenu(ModalScreen[str | None]):
         yield menu
 
     def _option(self, number: int) -> Option:
-        choice, digit = self._choices[number], number + self._first
-        key = f" {digit} " if digit <= 9 else "   "
+        choice, place = self._choices[number], number + self._first
+        key = f" {KEYS[place]} " if place < len(KEYS) else "   "
         mark = "" if self._chosen is None else "● " if choice.value in self._chosen else "  "
         return Option(Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text))
 
     def action_choose(self, number: int) -> None:
-        """Take a choice by the number it shows."""
+        """Take a choice by the key it shows."""
         if self._first <= number < self._first + len(self._choices):
             self.dismiss(self._choices[number - self._first].value)
 

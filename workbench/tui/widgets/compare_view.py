@@ -1,21 +1,33 @@
-"""A paired comparison as text, and the items two verifiers differ on as rows of a table."""
+"""A paired comparison as text, the items behind it and its groups as rows of a table."""
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from textual.content import Content
 
-from workbench.model.report import CompareReport
-from workbench.render.bars import counted
-from workbench.services.measuring.comparing import Compared, DifferingRow
-from workbench.services.measuring.comparing_text import p_value
-from workbench.tui.widgets.accuracy_view import PROTOCOLS
+from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
+from workbench.render.bars import NONE, bar, compact_count, counted, percent
+from workbench.render.columns import number, p_value
+from workbench.services.measuring.comparing import Compared, PairRow
+from workbench.tui.widgets.accuracy_view import PROTOCOLS, group_name
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
 from workbench.tui.widgets.item_source import FixedSource, marked
 
-COLUMNS = (
+Shown = Quadrant | Literal["groups"]
+TABS: Final[dict[Shown, str]] = {
+    "only_a": "only A right",
+    "only_b": "only B right",
+    "both_wrong": "both wrong",
+    "both_right": "both right",
+    "groups": "by {by}",
+}
+"""What the lower table can show, in the order of the key."""
+
+ITEM_COLUMNS = (
     Column("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
     Column("a", "A says", min_width=11, ideal_width=11, sortable=False),
     Column("b", "B says", min_width=11, ideal_width=11, sortable=False),
@@ -26,53 +38,158 @@ COLUMNS = (
 )
 """Columns of the items; A, B and gold say what they say in symbol and word."""
 
+_NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
-class DifferingSource(FixedSource):
-    """The items only one of two verifiers judges rightly, in the order of import."""
+
+class PairSource(FixedSource):
+    """Items of one quadrant, in the order of import."""
 
     def __init__(self, found: Compared, order: array[int]) -> None:
-        super().__init__(COLUMNS, order, lambda ids: [Row(row.item.id, _cells(row)) for row in found.rows(ids)])
+        super().__init__(ITEM_COLUMNS, order, lambda ids: [Row(row.item.id, _cells(row)) for row in found.rows(ids)])
 
 
-def _cells(row: DifferingRow) -> tuple[Cell, ...]:
+def _cells(row: PairRow) -> tuple[Cell, ...]:
     item = row.item
     said = (marked(outcome.word) for outcome in (row.a, row.b, row.gold))
     return (Cell(item.completion_id), *said, Cell(item.subtype), Cell(item.question), Cell(item.model, "dim"))
 
 
+# -- above the table -------------------------------------------------------------------------------
+
+
 def head(report: CompareReport, words: str) -> Content:
     """Who is compared, on what, counted how: three lines."""
     left_out = f" · {report.unpaired:,} count for one only" if report.unpaired else ""
+    undecided = f" · undecided A {report.undecided_a:,}, B {report.undecided_b:,}"
     return Content.assemble(
         ("A ", "bold"),
         (printable(report.a), "bold $text-accent"),
         ("   B ", "bold"),
         (printable(report.b), "bold $text-accent"),
-        f"\n{words} · {counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
+        f"\n{words} · {counted(report.n, 'item')} in {counted(report.questions, 'question')}"
+        f"{undecided if report.undecided_a or report.undecided_b else ''}{left_out}"
         f"\ngold {report.gold_choice} · protocol {report.protocol}: {PROTOCOLS[report.protocol]}",
     )
 
 
 def table(report: CompareReport) -> Content:
     """The paired counts."""
-    lines = [f"{'':<8}{'B ✓ right':>10}{'B ✗ wrong':>10}{'all':>10}"]
+    lines = [f"{'':<5}{'B ✓':>9}{'B ✗':>9}{'all':>9}"]
     for name, right, wrong in (
         ("A ✓", report.both_right, report.only_a),
         ("A ✗", report.only_b, report.both_wrong),
         ("all", report.both_right + report.only_b, report.only_a + report.both_wrong),
     ):
-        lines.append(f"{name:<8}{right:>10,}{wrong:>10,}{right + wrong:>10,}")
+        lines.append(f"{name:<5}{right:>9,}{wrong:>9,}{right + wrong:>9,}")
     return Content("\n".join(lines))
 
 
 def figures(report: CompareReport) -> Content:
-    """Accuracies, their difference with its interval, and both tests."""
-    low, high = (f"{100 * end:+.1f}" for end in report.ci)
-    return Content.assemble(
-        f"accuracy     A {100 * report.accuracy_a:.1f} %  B {100 * report.accuracy_b:.1f} %\n",
-        "A - B points ",
-        (f"{100 * report.difference:+.1f}", "bold"),
-        f" [{low}, {high}]\n",
-        f"McNemar      p {p_value(report.mcnemar_p)}\n",
-        f"by question  p {p_value(report.permutation_p)}",
+    """Both verifiers' figures, their differences with intervals, and both tests: five lines.
+
+    Intervals of a closed form stand there until those of the bootstrap have come.
+    """
+    how = f"95 %, {report.bootstrap.samples:,} draws" if report.bootstrap else "95 %, closed form"
+    lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  {how}"]
+    lines += [_figure(metric, report) for metric in report.metrics]
+    tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
+    return Content("\n".join((*lines, tests)))
+
+
+def _figure(metric: MetricDifference, report: CompareReport) -> str:
+    """Accuracies in percent, their difference in points; the correlation as it is."""
+    name = f"{_NAMES[metric.metric]:<4}"
+    if metric.a is None or metric.b is None or metric.difference is None:
+        return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
+    ends = report.ci if metric.metric == "accuracy" and not report.bootstrap else metric.ci
+    if metric.metric == "mcc":
+        a, b, difference = number(metric.a), number(metric.b), f"{metric.difference:+.3f}"
+        between = "" if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
+    else:
+        a, b, difference = percent(metric.a), percent(metric.b), points(metric.difference)
+        between = interval(ends)
+    return f"{name}{a:>6}{b:>6}{difference:>7}  {between or ('none' if report.bootstrap else '…')}"
+
+
+def points(difference: float) -> str:
+    """A difference in percentage points, with its sign."""
+    return f"{100 * difference:+.1f}"
+
+
+def interval(ends: tuple[float, float] | None) -> str:
+    """A difference's interval in percentage points; "" without one."""
+    return "" if ends is None else f"[{points(ends[0])}, {points(ends[1])}]"
+
+
+def tabs(report: CompareReport, shown: Shown) -> Content:
+    """What the table below can show, with counts; brackets are round what it shows."""
+    sizes: Mapping[Shown, int] = {
+        "only_a": report.only_a,
+        "only_b": report.only_b,
+        "both_wrong": report.both_wrong,
+        "both_right": report.both_right,
+    }
+    parts: list[str | tuple[str, str]] = []
+    for tab, words in TABS.items():
+        text = words.format(by=report.by) + (f" {compact_count(sizes[tab])}" if tab in sizes else "")
+        parts.append((f"[{text}]", "bold $text-accent") if tab == shown else f" {text} ")
+    return Content.assemble(*parts)
+
+
+# -- wins and losses -------------------------------------------------------------------------------
+
+
+def group_columns(wide: bool) -> tuple[Column, ...]:
+    """Columns of wins and losses; bars are longer where there is room."""
+
+    def figure(key: str, title: str, width: int) -> Column:
+        return Column(key, title, width, width, "right", sortable=False)
+
+    return (
+        Column("group", "group", 8, 28, sortable=False),
+        figure("n", "n", 5),
+        *(
+            Column(key, title, _won(wide), _won(wide), sortable=False)
+            for key, title in (("a", "A wins"), ("b", "B wins"))
+        ),
+        *((figure("ties", "ties", 6),) if wide else ()),
+        figure("difference", "A - B", 6),
+        Column("interval", "95 % interval", 15, 15, sortable=False),
+        *((figure("p", "p", 8),) if wide else ()),
+        figure("q", "q", 8),
+        *((figure("detectable", "detectable", 10),) if wide else ()),
+    )
+
+
+def group_rows(report: CompareReport, wide: bool) -> list[Row]:
+    """Wins and losses of each group; a row's id is its place in the report."""
+    most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
+    return [Row(place, _group_cells(group, report.by, wide, most)) for place, group in enumerate(report.groups)]
+
+
+def _won(wide: bool) -> int:
+    return 14 if wide else 9
+
+
+def _group_cells(group: GroupFigures, by: str | None, wide: bool, most: int) -> tuple[Cell, ...]:
+    sure: CellStyle = "bold" if group.q < LEVEL else ""
+    mark = " *" if group.q < LEVEL else ""
+
+    def won(count: int, style: CellStyle) -> Cell:
+        length = _won(wide) - 6
+        return Cell(f"{compact_count(count):>5} {bar(count / most if most else 0.0, length)}", style)
+
+    seen = NONE if group.detectable is None or group.detectable > 1 else f"{100 * group.detectable:.1f}"
+    ties = group.both_right + group.both_wrong
+    return (
+        Cell(group_name(group.group, by), sure),
+        Cell(compact_count(group.n)),
+        won(group.only_a, "success"),
+        won(group.only_b, "warning"),
+        *((Cell(compact_count(ties)),) if wide else ()),
+        Cell(points(group.difference), sure),
+        Cell(interval(group.ci)),
+        *((Cell(p_value(group.permutation_p)),) if wide else ()),
+        Cell(p_value(group.q) + mark, sure),
+        *((Cell(seen),) if wide else ()),
     )

@@ -2,30 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from workbench.model.browse import ItemDetail, ItemLabel, ItemVerdict
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.model.reasons import sentence
+from workbench.model.review import Review
 from workbench.render.answers import short_answer
 from workbench.render.bars import counted
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.tui.widgets.answers_view import INDENT, Line, answers
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.review_words import review_words
 from workbench.tui.widgets.wrapping import wrap_line
 
 CHOSEN = "chosen"
 """The mark of the line where the chosen verdict begins."""
+
+FIRST = "first"
+"""The mark of the line where the first verdict begins."""
 
 _SIGN = "› "
 _STYLES: dict[str, StyleName] = {"correct": "success", "incorrect": "error", "error": "error", "none": "dim"}
 
 
 def evidence(
-    item: ItemDetail, width: int = 0, *, beside: bool = False, raw: bool = False, chosen: str | None = None
+    item: ItemDetail,
+    width: int = 0,
+    *,
+    beside: bool = False,
+    raw: bool = False,
+    chosen: str | None = None,
+    reviews: Sequence[Review] = (),
 ) -> RenderedText:
-    """Gold, labels and verdicts of an item.
+    """Gold, labels, reviews and verdicts of an item.
 
     Args:
         item: The item.
@@ -33,12 +44,15 @@ def evidence(
         beside: Final answers side by side, if the width allows.
         raw: Final answers as stored.
         chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
+        reviews: What stands decided of it.
     """
-    lines = [*_gold(item), *_labels(item), *_heading(item, chosen)]
+    lines = [*_gold(item), *_labels(item), *_reviews(reviews), *_heading(item, chosen)]
     marks: dict[str, list[int]] = {}
     for number, verdict in enumerate(item.verdicts):
         if number:
             lines.append(())
+        else:
+            marks[FIRST] = [len(lines)]
         if verdict.verifier == chosen:
             marks[CHOSEN] = [len(lines)]
         lines.extend(_verdict(verdict, width, beside, raw, verdict.verifier == chosen))
@@ -77,10 +91,28 @@ def _label(label: ItemLabel) -> Iterator[Line]:
         yield (Span("  note: ", "dim"), Span(label.note))
 
 
+def _reviews(reviews: Sequence[Review]) -> Iterator[Line]:
+    if not reviews:
+        return
+    yield ()
+    yield (Span("Reviews", "heading"),)
+    for review in reviews:
+        style: StyleName = "error" if review.kind == "error" else "success"
+        yield Span(printable(review_words(review)), style), Span(f"  {review.reviewer}  ", "bold"), _when(review)
+        if review.note:
+            yield (Span("  note: ", "dim"), Span(review.note))
+
+
+def _when(review: Review) -> Span:
+    return Span(review.created_at[:10], "dim")
+
+
 def _heading(item: ItemDetail, chosen: str | None) -> Iterator[Line]:
     yield ()
-    legend = "  › chosen: its answers are marked ▶" if chosen is not None else ""
-    yield (Span("Verdicts", "heading"), Span(legend, "dim"))
+    legend = (
+        "  › chosen: its answers are marked ▶" if chosen is not None else "  m: where one of them found its answers"
+    )
+    yield (Span("Verdicts", "heading"), Span(legend if item.verdicts else "", "dim"))
     if not item.verdicts:
         yield (Span("none yet", "dim"),)
 

@@ -8,15 +8,18 @@ from typing import Final, NamedTuple
 from msgspec import structs
 
 from workbench.model.browse import ItemDetail, ItemVerdict
+from workbench.model.review import Review
 from workbench.render.document import RenderedText
 from workbench.render.pieces import ANSWER_SIGN
 from workbench.render.text import render, render_raw
 from workbench.services.items.browsing import final_answers, origin
 from workbench.services.labelling.cards import FinalAnswer
+from workbench.services.measuring.judged import BASELINE
 from workbench.tui.widgets.wrapping import Wrapped, prepare
 
 TEXTS: Final = ("question", "reference", "completion")
 PANES: Final = (*TEXTS, "evidence")
+DECIDED: Final = ("correct", "incorrect")
 
 
 class View(NamedTuple):
@@ -41,11 +44,18 @@ class Pane(NamedTuple):
 
 
 class ReadyItem(NamedTuple):
-    """An item and the panes of its texts by name."""
+    """An item and the panes of its texts by name.
+
+    Attributes:
+        reviews: What reviewers have decided of it, the newest last.
+        why: Why it stands in the queue it was opened from; empty elsewhere.
+    """
 
     item: ItemDetail
     view: View
     panes: dict[str, Pane]
+    reviews: tuple[Review, ...] = ()
+    why: str = ""
 
 
 class Reading(NamedTuple):
@@ -58,6 +68,16 @@ class Reading(NamedTuple):
 def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
     """A verifier's verdict on an item, if it has one."""
     return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
+
+
+def against_gold(item: ItemDetail) -> list[ItemVerdict]:
+    """The verdicts that are not what gold says, those that decide first; none where there is no gold.
+
+    The baseline says the same of every item: there is nothing to learn from its errors.
+    """
+    found = (verdict for verdict in item.verdicts if verdict.verifier != BASELINE)
+    against = [verdict for verdict in found if item.gold not in ("none", verdict.verdict)]
+    return sorted(against, key=lambda verdict: verdict.verdict not in DECIDED)
 
 
 def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.agreement.tables import KRIPPENDORFF, by_person, drawn, grids, of_cells, of_two
-from workbench.analysis.agreement import resampling
+from workbench.analysis import bootstrap
 from workbench.analysis.agreement.alpha import alpha
 from workbench.analysis.agreement.observed import percent
 from workbench.analysis.agreement.ratings import Ratings, units
-from workbench.analysis.agreement.resampling import Interval, intervals
+from workbench.analysis.agreement.resampling import intervals
 from workbench.analysis.arrays import IntArray
+from workbench.analysis.bootstrap import Interval
 
 
 def of_alpha(ratings: Ratings, cluster: IntArray | None = None, *, samples: int = 400, seed: int = 0) -> Interval:
@@ -52,7 +53,7 @@ def test_it_is_the_interval_of_resampling_item_by_item() -> None:
 @pytest.mark.parametrize("few", [True, False])
 def test_both_ways_of_drawing_draw_as_many_clusters_as_there_are(few: bool) -> None:
     often = np.array([500, 300, 200]) if few else np.ones(400, dtype=int)
-    drawn_ = resampling._draw(often, 300, np.random.default_rng(0))
+    drawn_ = bootstrap._draw(often, 300, np.random.default_rng(0))
     assert (drawn_.sum(axis=1) == often.sum()).all()
     assert drawn_.mean(axis=0) == pytest.approx(often, rel=0.25)
     expected = often * (1 - often / often.sum())
@@ -131,7 +132,7 @@ def test_items_without_ratings_are_not_drawn() -> None:
 def test_blocks_of_samples_are_one_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = by_person(KRIPPENDORFF, 5)
     whole = of_alpha(ratings)
-    monkeypatch.setattr(resampling, "_CELLS", 100)
+    monkeypatch.setattr(bootstrap, "_HELD", 100)
     assert of_alpha(ratings) == whole
 
 

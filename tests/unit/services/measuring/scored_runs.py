@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
-from workbench.services.project import Project
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.project import Project, open_project
 from workbench.store import runs, verdicts
 
 
@@ -43,3 +46,15 @@ def add_complete_run(
         verdicts.put(connection, run, rows)
         runs.complete(connection, run, len(rows))
     return run
+
+
+def judged_project(path: Path, tuples: Path, verifiers: Sequence[Any]) -> Project:
+    """A project of a file's items with a complete run of each verifier."""
+    project = open_project(path, create=True)
+    import_files(project, plan_import([tuples]), dataset="items")
+    items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
+    asked = verdicts.inputs(project.database, items)
+    for verifier in verifiers:
+        said = [(item.item, verifier.verify(item)) for item in asked]
+        add_complete_run(project, verifier.name, said, kind=verifier.name)
+    return project

@@ -8,14 +8,16 @@ from typing import get_args
 
 import pytest
 from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import HOSTILE, add_run
 from workbench.errors import UsageError
+from workbench.model.comparison import Bootstrap, Quadrant
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Protocol3
 from workbench.services.measuring.comparing import comparable, compare
-from workbench.services.measuring.comparing_text import compare_text, p_value, verdict
+from workbench.services.measuring.comparing_text import compare_text, verdict
 from workbench.services.project import Project
 
 ITEMS = 300
@@ -69,12 +71,19 @@ def test_the_table_counts_the_items_both_are_counted_on(project: Project, protoc
 def test_examples_are_items_of_their_kind_in_the_order_of_import(project: Project) -> None:
     a, b = right_in(project, "some", "forced"), right_in(project, "most", "forced")
     report = compare(project, "some", "most", examples=5)
-    for kind, better, worse in (("only_a", a, b), ("only_b", b, a)):
-        expected = [item for item in sorted(set(a) & set(b)) if better[item] and not worse[item]][:5]
-        found = report.examples[kind]  # type: ignore[index]
-        assert [example.completion_id for example in found] == [f"c{item - 1}" for item in expected]
-        assert [example.question_id for example in found] == [f"q{(item - 1) // 3}" for item in expected]
-    assert compare(project, "some", "most").examples == {"only_a": [], "only_b": []}
+    kinds: dict[Quadrant, tuple[bool, bool]] = {
+        "both_right": (True, True),
+        "only_a": (True, False),
+        "only_b": (False, True),
+        "both_wrong": (False, False),
+    }
+    for kind, rights in kinds.items():
+        expected = [item for item in sorted(set(a) & set(b)) if (a[item], b[item]) == rights]
+        assert len(expected) == getattr(report, kind) > 5
+        found = report.examples[kind]
+        assert [example.completion_id for example in found] == [f"c{item - 1}" for item in expected[:5]]
+        assert [example.question_id for example in found] == [f"q{(item - 1) // 3}" for item in expected[:5]]
+    assert compare(project, "some", "most").examples == {kind: [] for kind in kinds}
 
 
 def test_the_baseline_needs_no_run(project: Project) -> None:
@@ -141,15 +150,90 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     assert "␛[31m␊" in text
 
 
-@pytest.mark.parametrize(
-    ("p", "text"), [(1e-12, "< 0.0001"), (0.00012, "0.0001"), (0.0049, "0.0049"), (0.0499, "0.050"), (1, "1.000")]
-)
-def test_p_values_are_rounded_for_reading(p: float, text: str) -> None:
-    assert p_value(p) == text
-
-
 def test_what_has_been_complete_can_be_compared_and_the_baseline_with_it(project: Project, tmp_path: Path) -> None:
     add_run(project, "halfway", {1: Outcome.CORRECT}, complete=False)
     assert comparable(project) == ("some", "most", "always-incorrect")
     (tmp_path / "empty").mkdir()
     assert comparable(make_project(tmp_path / "empty", [{"gold": True}])) == ()
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+def test_undecided_verdicts_are_counted_in_every_protocol(project: Project, protocol: Protocol3) -> None:
+    rows = project.database.reader().execute(
+        "SELECT f.name, v.completion_id, v.outcome FROM verdicts v JOIN runs r ON r.id = v.run_id "
+        "JOIN verifiers f ON f.id = r.verifier_id JOIN completions c ON c.id = v.completion_id "
+        "WHERE c.imported_gold IS NOT NULL"
+    )
+    said: dict[str, dict[int, int]] = {"some": {}, "most": {}}
+    for name, item, outcome in rows:
+        said[name][item] = outcome
+    both = set(said["some"]) & set(said["most"])
+    report = compare(project, "some", "most", protocol=protocol)
+    expected = [sum(said[name][item] >= Outcome.ABSTAIN for item in both) for name in ("some", "most")]
+    assert [report.undecided_a, report.undecided_b] == expected
+    assert min(expected) > 0
+
+
+def test_groups_are_the_same_comparison_on_their_items(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "typed").mkdir()
+    rows = [
+        {
+            "question_id": f"q{number // 3}",
+            "subtype": ("A1", "A2", "B5", None)[number // 3 % 4],
+            "gold": (False, False, None)[number % 5 % 3],
+        }
+        for number in range(120)
+    ]
+    typed = make_project(tmp_path / "typed", rows)
+    draw = random.Random(2)
+    for name, share in (("one", 0.2), ("other", 0.6)):
+        # Completions of one question are judged alike.
+        alike = [int(draw.random() < share) for _ in range(40)]
+        add_run(typed, name, {item: Outcome(alike[(item - 1) // 3]) for item in range(1, 121)})
+    for by, values in (("type", ["A", "B", "untyped"]), ("subtype", ["A1", "A2", "B5", "untyped"])):
+        report = compare(typed, "one", "other", by=by)
+        assert [group.group for group in report.groups] == values
+        assert sum(group.n for group in report.groups) == report.n
+        for group in report.groups:
+            alone = compare(typed, "one", "other", selection=Selection((parse_condition(f"{by}={group.group}"),)))
+            for name in ("n", "both_right", "only_a", "only_b", "both_wrong", "questions"):
+                assert getattr(group, name) == getattr(alone, name)
+            assert group.ci == pytest.approx(alone.ci)
+            assert (group.permutation_p, group.mcnemar_p) == pytest.approx((alone.permutation_p, alone.mcnemar_p))
+        chances = [group.permutation_p for group in report.groups]
+        assert [group.q for group in report.groups] == pytest.approx(multipletests(chances, method="fdr_bh")[1])
+        assert chances != pytest.approx([group.mcnemar_p for group in report.groups])
+    assert compare(project, "some", "most").groups == []
+
+
+def test_what_groups_can_not_be_is_refused(project: Project) -> None:
+    with pytest.raises(UsageError, match="colour"):
+        compare(project, "some", "most", by="colour")
+    with pytest.raises(UsageError, match="one verifier's own"):
+        compare(project, "some", "most", by="type,reason")
+
+
+def test_the_bootstrap_is_asked_for_and_reported(project: Project) -> None:
+    closed = compare(project, "some", "most")
+    assert closed.bootstrap is None
+    assert [metric.ci for metric in closed.metrics] == [None] * 3
+    drawn = compare(project, "some", "most", samples=500, seed=7)
+    assert drawn.bootstrap == Bootstrap(samples=500, seed=7)
+    assert all(metric.ci and metric.ci[0] < (metric.difference or 0) < metric.ci[1] for metric in drawn.metrics)
+    assert drawn.ci == closed.ci
+    text = compare_text(drawn)
+    assert "500 samples, seed 7" in text
+    assert "closed form" in text
+
+
+def test_undefined_figures_are_worded(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{**row, "gold": False} for row in numbered(12)])
+    for name in ("first", "second"):
+        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 13)})
+    report = compare(project, "first", "second", samples=50)
+    assert (report.mcnemar_p, report.permutation_p, report.detectable) == (1.0, 1.0, None)
+    text = compare_text(report)
+    assert "Undefined, since all gold is of one class: balanced accuracy." in text
+    assert "No bootstrap interval, since (nearly) all samples are alike or undefined: accuracy, MCC." in text
+    assert "right and wrong on the very same items" in text
+    assert "nan" not in text

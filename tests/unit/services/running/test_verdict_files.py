@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -133,6 +134,16 @@ def test_what_came_in_a_file_can_not_be_run(project: Project, tmp_path: Path) ->
 def test_a_name_that_runs_here_is_no_name_for_a_file(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="runs here"):
         import_verdicts(project, write(tmp_path, [said(0)]), name="rules")
+
+
+def test_hints_name_options_that_are_there(project: Project, tmp_path: Path) -> None:
+    nobodys = write(tmp_path, [{"completion_id": "c1", "verdict": "correct"}])
+    (refused,) = import_verdicts(project, nobodys).refusals
+    with pytest.raises(UsageError) as named_so:
+        import_verdicts(project, nobodys, name="a b")
+    for hint in (refused.message, named_so.value.hint):
+        (option,) = re.findall("--[a-z-]+", hint)
+        assert option in CliRunner().invoke(root, ["verdicts", "--help"]).output
 
 
 def test_an_import_that_ended_early_is_finished_by_the_next(

@@ -23,7 +23,7 @@ from workbench.services.labelling.agreement.rows import (
     pair_rows,
     shared_groups,
 )
-from workbench.services.measuring.tables import write_beside
+from workbench.services.measuring.table_files import write_beside
 from workbench.services.project import Project
 from workbench.store.agreement import GROUPS
 

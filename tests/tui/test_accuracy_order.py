@@ -1,0 +1,197 @@
+"""What a person has arranged on the Accuracy screen stays: order, pins, cursor, also while a run goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import add_run, opened, press, settle, text_of, until
+from tests.tui.test_accuracy import cells, judged_project, matrix_of, names, screen_of, to_cell
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.entries import BASELINES
+from workbench.services.project import Project, open_project
+from workbench.store import runs, verdicts
+from workbench.tui.screens.accuracy import AccuracyScreen
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+IN_REPORT = ["good", "bad", "unsure", *BASELINES]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One database for all tests that only look."""
+    return judged_project(tmp_path_factory.mktemp("accuracy")).path
+
+
+@pytest.fixture
+def project(file: Path) -> Project:
+    return open_project(file)
+
+
+def shares(screen: AccuracyScreen, group: str | None) -> list[float]:
+    """Accuracies in one column from top to bottom."""
+    rows = [screen.sheet.row(row.key, group) for row in screen.query_one("#accuracy-matrix").rows]  # type: ignore
+    return [row.accuracy for row in rows if row is not None and row.accuracy is not None]
+
+
+async def test_a_column_sorts_best_first_then_turned_round_then_not_at_all(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "bad", "A")
+        await press(pilot, "s")
+        screen = screen_of(app)
+        assert shares(screen, "A") == sorted(shares(screen, "A"), reverse=True)
+        assert "A▼" in matrix_of(app).render_line(0).text
+        assert screen.chosen == ("bad", "A")
+        screen.action_sort()
+        assert shares(screen, "A") == sorted(shares(screen, "A"))
+        assert "A▲" in matrix_of(app).render_line(0).text
+        screen.action_sort()
+        assert names(app) == IN_REPORT
+        assert "▲" not in matrix_of(app).render_line(0).text
+
+
+async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "home", "s")
+        assert names(app) == sorted(IN_REPORT)
+        assert "verifier▲" in matrix_of(app).render_line(0).text
+        screen_of(app).action_sort()
+        assert names(app) == sorted(IN_REPORT, reverse=True)
+        await pilot.press("right", "f", "f", "f", "f")
+        await press(pilot, "s")
+        assert screen_of(app).figure == "fpr"
+        assert "all▲" in matrix_of(app).render_line(0).text
+        rows = [screen_of(app).sheet.row(name, None) for name in names(app)]  # type: ignore[union-attr]
+        rates = [row.fpr for row in rows if row is not None]
+        assert rates == sorted(rates, key=lambda rate: rate or 0.0)
+        assert names(app)[-1] == "always-correct"
+
+
+async def test_pinned_verifiers_stay_on_top(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "unsure", "B")
+        await press(pilot, "space")
+        await to_cell(pilot, "always-correct", "B")
+        await press(pilot, "space")
+        assert names(app)[:2] == ["unsure", "always-correct"]
+        assert screen_of(app).chosen == ("always-correct", "B")
+        assert [row.mark for row in matrix_of(app).rows][:3] == ["↑ ", "↑○", "  "]
+        assert "↑ pinned" in text_of(app, "#accuracy-legend")
+        await press(pilot, "s", "enter", "g", "escape")
+        assert names(app)[:2] == ["unsure", "always-correct"]
+        await press(pilot, "space")
+        screen_of(app).order = None
+        screen_of(app)._fill()
+        assert names(app) == ["unsure", *(name for name in IN_REPORT if name != "unsure")]
+
+
+async def test_below_stands_the_verifier_the_column_or_the_notes(project: Project) -> None:
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "bad", "A")
+        table = app.screen.query_one(VirtualTable)
+        assert "macro" in text_of(app, "#accuracy-about")
+        assert "micro" in text_of(app, "#accuracy-about")
+        await press(pilot, "v")
+        assert text_of(app, "#accuracy-about").startswith(
+            "A - Numeric Values · accuracy in % · ┊ always-incorrect 50.0"
+        )
+        shown = [table.render_line(y).text for y in range(1, 1 + table.row_count)]
+        assert [name for line in shown for name in ("good", "bad") if name in line] == ["good", "bad"]
+        assert all(("●" in line) and ("┊" in line or "┼" in line or "├" in line) for line in shown)
+        assert table.selected_id == 1
+        table.focus()
+        await press(pilot, "up")
+        assert screen_of(app).chosen == ("good", "A")
+        await press(pilot, "v")
+        assert not table.display
+        assert "• " in text_of(app, "#accuracy-notes Static")
+        assert "permutation by question" in text_of(app, "#accuracy-notes Static")
+        await press(pilot, "v")
+        assert table.display
+
+
+async def test_intervals_that_are_drawn_come_when_they_are_shown(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "v", "f", "f", "f")
+        report = screen_of(app).report
+        assert report is not None
+        assert report.bootstrap is not None
+        (row,) = (row for row in report.rows if (row.verifier, row.group) == ("bad", None))
+        assert row.mcc_ci is not None
+        table = app.screen.query_one(VirtualTable)
+        text = "\n".join(table.render_line(y).text for y in range(table.size.height))
+        assert f"[{row.mcc_ci[0]:.3f}, {row.mcc_ci[1]:.3f}]" in text
+        assert screen_of(app).chosen[1] is None
+
+
+def more_verdicts(project: Project, run: int, items: range, *, complete: int | None = None) -> None:
+    """Let a run go on."""
+    with project.database.write() as connection:
+        found = [(item, Verdict(outcome=Outcome.CORRECT, reason="rule")) for item in items]
+        verdicts.put(connection, run, found)
+        if complete is not None:
+            runs.complete(connection, run, complete)
+
+
+async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AccuracyScreen, "LOOK_S", 0.05)
+    project = make_project(tmp_path, numbered(40, subtype="A1"))
+    add_run(project, "done", dict.fromkeys(range(1, 41), Outcome.INCORRECT))
+    run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "going", "A")
+        await press(pilot, "s", "space")
+        (row,) = (row for row in matrix_of(app).rows if row.key == "going")
+        assert row.after == "62 %"
+        assert "62 %" in matrix_of(app).render_line(2).text
+        assert "judged so far" in text_of(app, "#accuracy-legend")
+        assert cells(app)["going", "A"] == "▅52.0(25)"
+        before = names(app)
+        more_verdicts(project, run, range(26, 36))
+        await until(pilot, lambda: "87 %" in matrix_of(app).render_line(2).text)
+        assert "(35)" in cells(app)["going", "A"]
+        assert (names(app), screen_of(app).chosen) == (before, ("going", "A"))
+        assert "going · 87 % judged so far" in text_of(app, "#accuracy-about")
+        await press(pilot, "i")
+        assert "35 items counted" in text_of(app, "#accuracy-items-counts")
+        await press(pilot, "escape")
+        more_verdicts(project, run, range(36, 41), complete=40)
+        await until(pilot, lambda: "%" not in matrix_of(app).render_line(2).text)
+        await settle(pilot)
+        assert (names(app), screen_of(app).chosen) == (before, ("going", "A"))
+        assert "judged so far" not in text_of(app, "#accuracy-legend")
+        assert cells(app)["going", "A"] == "▅50.0"
+
+
+async def test_a_new_verifier_does_not_move_the_cursor(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "unsure", "B")
+        add_run(project, "another", {1: Outcome.CORRECT})
+        await until(pilot, lambda: ("another", None) in cells(app))
+        await settle(pilot)
+        assert cells(app)["another", None] == "█100.0(1)"
+        assert screen_of(app).chosen == ("unsure", "B")
+        assert app.focused is matrix_of(app)
+
+
+def test_a_run_that_was_cancelled_is_not_on_its_way(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    run = add_run(project, "stopped", {1: Outcome.CORRECT}, complete=False, items=4)
+    assert accuracy(project, live=True).unfinished == {"stopped": 0.25}
+    assert {row.verifier for row in accuracy(project).rows} == set(BASELINES)
+    with project.database.write() as connection:
+        runs.settle(connection, run, "cancelled")
+    assert accuracy(project, live=True).unfinished == {}
+    with project.database.write() as connection:
+        runs.queue(connection, run, Selection(), 4, 1)
+    assert accuracy(project, live=True).unfinished == {"stopped": 0.25}

@@ -1,0 +1,172 @@
+"""The layout of an accuracy report: marks, counts beside figures, order, scales."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.render.bars import NONE
+from workbench.tui.widgets.accuracy_detail import of_group
+from workbench.tui.widgets.accuracy_figures import FIGURES
+from workbench.tui.widgets.accuracy_sheet import Order, Sheet
+from workbench.tui.widgets.accuracy_view import caption, cell_sentence, legend, notes
+
+
+def row(verifier: str, group: str | None, accuracy: float | None, n: int = 100, **fields: Any) -> AccuracyRow:
+    """A row of which only accuracy matters."""
+    right = round((accuracy or 0.0) * n)
+    return AccuracyRow(
+        **{
+            "verifier": verifier,
+            "group": group,
+            "n": n,
+            "questions": n,
+            "accuracy": accuracy,
+            "ci": None if accuracy is None else (max(0.0, accuracy - 0.1), min(1.0, accuracy + 0.1)),
+            "balanced_accuracy": accuracy,
+            "mcc": 0.0,
+            "fpr": None,
+            "fnr": 0.25,
+            "coverage": 1.0,
+            "tp": right,
+            "fp": 0,
+            "tn": 0,
+            "fn": n - right,
+            "abstain": 0,
+            "error": 0,
+            "deff": 1.0,
+            "auroc": None,
+            **fields,
+        }
+    )
+
+
+def report(*rows: AccuracyRow, **fields: Any) -> AccuracyReport:
+    return AccuracyReport(
+        **{
+            "protocol": "forced",
+            "gold": {"imported": 100},
+            "gold_choice": "final",
+            "by": "type",
+            "rows": [*rows],
+            **fields,
+        }
+    )
+
+
+SMALL = report(
+    row("judge", None, 0.8, selection_judge=True),
+    row("judge", "A", 0.5, delta=-0.3, q=0.01),
+    row("rule", None, 0.9),
+    row("rule", "A", 0.95, delta=0.05, q=0.4, n=7),
+    row("slow", None, 0.7),
+    row("slow", "A", None, n=0),
+    row("always-incorrect", None, 0.75, kind="baseline"),
+    row("always-incorrect", "A", 0.75, kind="baseline"),
+    unfinished={"slow": 0.999},
+    notes=("One thing.",),
+)
+ACCURACY = FIGURES["accuracy"]
+
+
+def texts(sheet: Sheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
+    rows = sheet.rows(sheet.verifiers, FIGURES[figure], ())
+    return {(row.key, group): cell.text for row in rows for group, cell in zip(sheet.groups, row.cells, strict=True)}
+
+
+def test_marks_stand_beside_names_and_figures() -> None:
+    sheet = Sheet(SMALL)
+    assert {name: sheet.mark(name, {"rule": None}) for name in sheet.verifiers} == {
+        "judge": " †",
+        "rule": "↑ ",
+        "slow": "  ",
+        "always-incorrect": " ○",
+    }
+    assert texts(sheet)["judge", "A"] == "50.0*"
+    assert texts(sheet)["judge", None] == "80.0"
+    assert texts(sheet, "delta")["judge", "A"] == "-30.0*"
+    assert texts(sheet, "fnr")["judge", "A"] == "25.0"
+    words = legend(SMALL, ACCURACY, pinned=True)
+    for mark in (
+        "▁ 0 … █ 100",
+        "no colour: n < 10",
+        "* q < .05",
+        "○ baseline",
+        "† helped to choose the items",
+        "↑ pinned",
+        "judged so far",
+    ):
+        assert mark in words
+    plain = report(row("rule", None, 0.9))
+    assert legend(plain, FIGURES["n"], pinned=False) == ""
+
+
+def test_a_run_is_never_called_finished_before_it_is() -> None:
+    assert Sheet(SMALL).progress("slow") == "99 %"
+    assert Sheet(SMALL).progress("rule") == ""
+
+
+def test_every_figure_has_its_n() -> None:
+    sheet = Sheet(SMALL)
+    assert [column.below for column in sheet.columns(None, wide=False)] == ["n 100", "n 100"]
+    assert texts(sheet)["rule", "A"] == "95.0 (7)"
+    assert texts(sheet)["slow", "A"] == NONE
+    assert texts(sheet, "n")["rule", "A"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        (None, ["judge", "rule", "slow", "always-incorrect"]),
+        (Order(group="A"), ["rule", "always-incorrect", "judge", "slow"]),
+        (Order(group="A", descending=False), ["judge", "always-incorrect", "rule", "slow"]),
+        (Order(by_name=True, descending=False), ["always-incorrect", "judge", "rule", "slow"]),
+        (Order(group="gone"), ["judge", "rule", "slow", "always-incorrect"]),
+    ],
+)
+def test_order_keeps_what_has_no_figure_last(order: Order | None, expected: list[str]) -> None:
+    sheet = Sheet(SMALL)
+    assert sheet.ordered(order, ACCURACY, {}) == expected
+    pinned = {"slow": None, "not there": None, "judge": None}
+    assert sheet.ordered(order, ACCURACY, pinned) == ["slow", "judge", *(n for n in expected if n not in pinned)]
+
+
+def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
+    bad, good = row("v", None, 0.1, fpr=0.9), row("v", None, 0.9, fpr=0.1)
+    for key, (low, high) in {"accuracy": (bad, good), "fpr": (good, bad)}.items():
+        figure = FIGURES[key]
+        assert (figure.step(low) or 0) < (figure.step(high) or 0)
+        assert (figure.tint(bad) or 0) < 0 < (figure.tint(good) or 0)
+    few = row("v", None, 1.0, n=9)
+    assert (FIGURES["accuracy"].step(few), FIGURES["accuracy"].tint(few)) == (7, None)
+    assert FIGURES["n"].step(good) is None
+    assert FIGURES["fpr"].tint(row("v", None, 0.5)) is None
+    assert FIGURES["mcc"].step(row("v", None, None, n=0)) is None
+
+
+def test_a_column_is_sorted_beside_its_best_baseline() -> None:
+    found = of_group(Sheet(SMALL), None, ACCURACY, (), width=80)
+    assert [line.cells[0].text.strip(" †○") for line in found.rows] == [
+        "rule",
+        "judge",
+        "always-incorrect",
+        "slow 99 %",
+    ]
+    assert "┊ always-incorrect 75.0" in str(found.title)
+    assert sum(column.ideal_width for column in found.columns) + len(found.columns) + 1 < 80
+    line = found.rows[0].cells[-1].text.index("┊")
+    assert found.rows[1].cells[-1].text[line] in "┼●"
+
+
+def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
+    assert "protocol forced" in str(caption(SMALL, FIGURES["mcc"]))
+    assert "MCC" in str(caption(SMALL, FIGURES["mcc"]))
+    assert "gold final (100 imported)" in str(caption(SMALL, ACCURACY))
+    assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its figures go on changing."]
+    sheet = Sheet(SMALL)
+    assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))
+    assert "No items" in str(cell_sentence(SMALL, sheet.row("slow", "A")))
+    long = report(row("x" * 90, None, 0.9))
+    assert "accuracy 90.0 %" in str(cell_sentence(long, long.rows[0])).splitlines()[0][:78]

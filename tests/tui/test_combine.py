@@ -1,0 +1,276 @@
+"""Combine: tables are the services', one question at a time, and a figure that is missing is missing for a reason."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from threading import Event
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from tests.helpers import make_project
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome
+from workbench.services.measuring.combined_files import combined_as
+from workbench.services.measuring.combining import ensemble
+from workbench.services.measuring.downstream import downstream
+from workbench.services.measuring.estimating import estimate
+from workbench.services.measuring.selecting import best_of
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.combined_reading import read
+from workbench.tui.screens import combine
+from workbench.tui.screens.combine import CombineScreen
+from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+NAMES = ("good", "fair", "poor")
+
+
+def project_of_three(folder: Path, names: tuple[str, ...] = NAMES) -> Project:
+    """80 items, two a question, a quarter without gold: who comes later errs more often."""
+    draw = random.Random(5)
+    rows = [
+        {
+            "question_id": f"q{number // 2}",
+            "gold": None if number % 8 > 5 else number % 2 == 0,
+            "subtype": "A1" if number < 40 else "B5",
+        }
+        for number in range(80)
+    ]
+    project = make_project(folder, rows)
+    for place, name in enumerate(names, 1):
+        wrong = {number for number in range(80) if draw.random() < 0.12 * place}
+        add_run(project, name, {item + 1: Outcome(int((item % 2 == 0) ^ (item in wrong))) for item in range(80)})
+    return project
+
+
+def screen_of(app: App[None]) -> CombineScreen:
+    assert isinstance(app.screen, CombineScreen)
+    return app.screen
+
+
+def words(app: App[None]) -> str:
+    return str(app.screen.query_one("#combine-words Static", Static).content)
+
+
+async def asked(app: WorkbenchApp, pilot: Pilot[None], *keys: str) -> CombineScreen:
+    """Press keys on the screen at once, and wait for the figures."""
+    await pilot.press(*keys)
+    await settle(pilot)
+    assert screen_of(app).found is not None
+    return screen_of(app)
+
+
+async def typed(pilot: Pilot[None], text: str) -> None:
+    pilot.app.screen.query_one(PromptBar).query_one(Input).value = text
+    await press(pilot, "enter")
+
+
+async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
+    """The first cells of the lines in sight."""
+    table, sheet = app.screen.query_one(VirtualTable), screen_of(app).sheet
+    assert sheet is not None
+    await until(pilot, lambda: table.row_count == len(sheet.lines) and table.visible_ids)
+    return [sheet.lines[place].cells[0] for place in table.visible_ids]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        screen = await asked(app, pilot, "m")
+        assert screen.found is not None
+        report = ensemble(project, weighted=True)
+        assert screen.found.report == report
+        lines = await shown(app, pilot)
+        assert set(lines) <= {row.rule for row in report.rows}
+        table = screen.query_one(VirtualTable)
+        assert report.rows[table.selected_id or 0].rule == report.headline == "weighted"
+        assert table.selected_id in table.visible_ids
+        assert words(app).startswith("weighted · n 60 · accuracy")
+        assert "best single verifier" in words(app)
+        assert "Best single in 5 folds" in words(app)
+        assert "[1 Ensembles]" in text_of(app, "#combine-tabs")
+        assert "protocol forced, gold final" in text_of(app, "#combine-head")
+        await press(pilot, "t")
+        assert await shown(app, pilot) == list(NAMES)
+        assert "table 2 of 2" in text_of(app, "#combine-caption")
+        assert "the same without good" in words(app)
+        await press(pilot, "down")
+        assert words(app).startswith("fair · votes on")
+
+
+async def test_space_takes_members_out(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "m", "v")
+        await asked(app, pilot, "space", "enter")
+        found = screen_of(app).found
+        assert found is not None
+        assert found.report == ensemble(project, ("fair", "poor"), weighted=True)
+        await press(pilot, "v")
+        await pilot.press("2")
+        await press(pilot, "enter")
+        assert screen_of(app).found is None
+        assert "An ensemble has 2 to" in words(app)
+        assert text_of(app, "#combine-head") == ""
+        assert not notices(app)
+        await press(pilot, "v")
+        await asked(app, pilot, "a", "enter")
+        assert "good, fair, poor" in text_of(app, "#combine-head")
+
+
+async def test_the_switches_count_anew(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await asked(app, pilot, "m", "p", "w", "b")
+        assert screen.found is not None
+        assert screen.found.report == ensemble(project, protocol="strict", by="type")
+        assert "by type" in screen.query_one(TitleBar).remark
+        await press(pilot, "g")
+        assert "5 folds need as many questions" in words(app)
+        assert screen_of(app).found is None
+        await press(pilot, "g", "f")
+        await typed(pilot, "colour=red")
+        assert screen.query_one(PromptBar).asking == "filter"
+        await typed(pilot, "type=A")
+        assert screen.found.report == ensemble(
+            project, protocol="strict", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))
+        )
+        await press(pilot, "escape")
+        assert screen.wanted.conditions == ()
+        await press(pilot, "escape")
+        assert type(app.screen).__name__ == "HomeScreen"
+
+
+async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Path) -> None:
+    async with opened(project_of_three(tmp_path)) as (app, pilot):
+        await asked(app, pilot, "m")
+        await pilot.press("home", "down")
+        await settle(pilot)
+        assert words(app).startswith("fair")
+        await press(pilot, "p")
+        assert words(app).startswith("fair")
+        await press(pilot, "w")
+        assert words(app).startswith("best k of 3")
+
+
+async def test_best_of_n(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await asked(app, pilot, "m", "2")
+        assert screen.found is not None
+        assert screen.found.report == best_of(project)
+        assert words(app).startswith("good · verdict · n 2")
+        assert "beside a random pick" in words(app)
+        await press(pilot, "n")
+        await typed(pilot, "two")
+        assert "whole numbers" in str(screen.query_one(".trouble", Static).content)
+        await typed(pilot, "2,9")
+        assert screen.found.report == best_of(project, sizes=(2, 9))
+        await pilot.press("home", "down")
+        await settle(pilot)
+        assert "No question has 9 completions" in words(app)
+
+
+async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await asked(app, pilot, "m", "3")
+        assert screen.found is not None
+        assert screen.found.report == estimate(project, "good")
+        assert "good is right on" in words(app)
+        await press(pilot, "a", "2", "v")
+        assert [str(option.prompt).split()[-1] for option in app.screen.query_one(OptionList).options] == [
+            "good",
+            "poor",
+        ]
+        await asked(app, pilot, "2", "enter")
+        assert screen.found.report == estimate(project, "fair", ("good",))
+        await press(pilot, "t")
+        assert await shown(app, pilot) == ["A - Numeric Values", "B - Expressions"]
+        await press(pilot, "a", "1")
+        assert screen.found.report == estimate(project, "good")
+
+
+async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    path = tmp_path / "scores.jsonl"
+    lines = [{"verifier": name, "benchmark": "sums", "score": number} for number, name in enumerate(NAMES)]
+    path.write_text("\n".join(map(json.dumps, [*lines, {}])), encoding="utf-8")
+    (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
+    async with opened(project) as (app, pilot):
+        await press(pilot, "m", "4")
+        screen = screen_of(app)
+        assert "takes a file" in words(app)
+        await press(pilot, "o")
+        await typed(pilot, str(tmp_path / "none"))
+        assert "There is no file" in str(screen.query_one(".trouble", Static).content)
+        await typed(pilot, str(tmp_path / "empty.jsonl"))
+        assert "there is no line in it" in words(app)
+        await press(pilot, "o")
+        await typed(pilot, str(path))
+        assert screen.found is not None
+        assert screen.found.report == downstream(project, path)
+        assert "1 line refused" in text_of(app, "#combine-head")
+        assert "Refused: line 4" in words(app)
+        await press(pilot, "t")
+        assert "a bootstrap needs 10 verifiers" in words(app)
+
+
+async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (_, pilot):
+        await press(pilot, "m")
+        await pilot.press("t", "e", "1")
+        saved = tmp_path / "p-members-forced-final.csv"
+        await until(pilot, saved.exists)
+        assert saved.read_text(encoding="utf-8") == combined_as(ensemble(project, weighted=True), 1, "csv")
+
+
+async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project, go_on = project_of_three(tmp_path), Event()
+    async with opened(project) as (app, pilot):
+        screen = await asked(app, pilot, "m")
+        monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(10), read(*what))[1])
+        await pilot.press("2")
+        await until(pilot, lambda: "counting …" in screen.query_one(TitleBar).remark)
+        assert screen.found is None
+        assert text_of(app, "#combine-head") == ""
+        await pilot.press("e")
+        await pilot.press("escape")
+        await until(pilot, lambda: type(app.screen).__name__ == "HomeScreen")
+        go_on.set()
+        await settle(pilot)
+        assert not notices(app)
+
+
+async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
+        await press(pilot, "m")
+        assert "An ensemble has 2 to" in words(app)
+        for key in ("2", "3"):
+            await press(pilot, key)
+            assert "No verifier has a complete run" in words(app)
+            await press(pilot, "v")
+            assert screen_of(app).found is None
+        assert set(notices(app)) == {"No verifier has a complete run yet."}
+
+
+async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path, tuple(HOSTILE))
+    async with opened(project) as (app, pilot):
+        await press(pilot, "m", "home")
+        assert words(app).startswith("[bold]x[/]")
+        assert "␛[31m" in text_of(app, "#combine-head")
+        await press(pilot, "t", "v", "escape", "3", "a", "escape", "f")
+        await typed(pilot, "verdict:[/]=\x1b")
+        assert "\x1b" not in str(app.screen.query_one(".trouble", Static).content)
+        assert not notices(app)

@@ -1,0 +1,297 @@
+"""Disagreements: a queue in a table with why, and what is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from tests.helpers import add_items, make_project, numbered
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from workbench.model.verdict import Outcome
+from workbench.services.items.browsing import coordinator_name
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+from workbench.services.reviewing import deciding
+from workbench.tui.queue_reading import Wanted
+from workbench.tui.screens.disagreements import DisagreementsScreen
+from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+YES, NO, ABSTAIN = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make(tmp_path)
+
+
+def make(folder: Path) -> Project:
+    """Eight items, every other one correct; ``alpha`` errs on 1 and 2, ``beta`` on 1, 2, 3 and 4, ``gamma`` on none."""
+    made = make_project(folder, [*numbered(4, subtype="A1"), *numbered(4, subtype="C4", dataset="more")])
+    right = {item: YES if item % 2 else NO for item in range(1, 9)}
+    add_run(made, "alpha", right | {1: NO, 2: YES})
+    add_run(made, "beta", right | {1: NO, 2: YES, 3: NO, 4: YES})
+    add_run(made, "gamma", right | {4: ABSTAIN})
+    return made
+
+
+@asynccontextmanager
+async def disagreements(
+    project: Project, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[DisagreementsScreen, Pilot[None]]]:
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "r")
+        assert isinstance(app.screen, DisagreementsScreen)
+        yield app.screen, pilot
+
+
+def wanted(screen: DisagreementsScreen) -> Wanted:
+    return screen.wanted
+
+
+def order(screen: DisagreementsScreen) -> list[int]:
+    assert screen.found is not None
+    return list(screen.found.order)
+
+
+def lines(screen: DisagreementsScreen) -> list[str]:
+    """The table as it is drawn, header first."""
+    table = screen.query_one(VirtualTable)
+    drawn = [table.render_line(y).text.rstrip() for y in range(table.scrollable_size.height)]
+    return [line for line in drawn if line]
+
+
+def remark(screen: DisagreementsScreen) -> str:
+    return screen.query_one(TitleBar).remark
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Project, size: tuple[int, int]) -> None:
+    async with disagreements(project, size) as (screen, _):
+        assert sorted(order(screen)) == [1, 2, 3, 4]
+        assert remark(screen).startswith("0 of 4 reviewed · row 1 of 4")
+        head, first = lines(screen)[:2]
+        assert [name in head for name in ("score", "gold", "alpha", "beta", "gamma", "type", "why")] == [True] * 7
+        assert "✗" in first
+        assert "✓" in first
+        assert ("✓ correct" in first) == (size[0] > 100)
+        detail = text_of(screen.app, "#queue-detail Static")
+        assert "gold says" in detail
+        assert all(f"{name} " in detail for name in ("alpha", "beta", "gamma"))
+        assert "not reviewed yet" in detail
+        assert "alpha (run 1)" in text_of(screen.app, "#queue-text")
+
+
+async def test_a_tall_terminal_lists_all_queues_with_their_counts(project: Project) -> None:
+    async with disagreements(project, (120, 40)) as (screen, pilot):
+        listed = text_of(screen.app, "#queue-list").splitlines()
+        assert [line.split()[0 if line[0] == " " else 1] for line in listed] == [
+            *("verifier-gold", "verifiers", "split", "exact-label", "suspect-gold", "flips", "annotators")
+        ]
+        assert listed[0].split()[2] == "4"
+        await press(pilot, "w", "2")
+        assert text_of(screen.app, "#queue-list").splitlines()[1].startswith("›")
+
+
+async def test_the_menu_counts_the_queues_and_a_number_chooses_one(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "w")
+        menu = screen.app.screen.query_one(OptionList)
+        prompts = [str(menu.get_option_at_index(place).prompt).split() for place in range(7)]
+        assert prompts[0][:4] == ["1", "●", "verifier-gold", "4"]
+        assert prompts[6][:3] == ["7", "annotators", "0"]
+        await press(pilot, "2")
+        assert wanted(screen).queue == "verifiers"
+        assert sorted(order(screen)) == [1, 2, 3, 4]
+        assert "verifiers" in text_of(screen.app, "#queue-text")
+
+
+async def test_a_queue_without_items_says_how_to_go_on(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "w", "7")
+        assert order(screen) == []
+        assert "w chooses another queue" in text_of(screen.app, "#queue-detail Static")
+        await press(pilot, "enter", "n", "z")
+        assert isinstance(screen.app.screen, DisagreementsScreen)
+
+
+async def test_without_verifiers_it_says_what_to_run(tmp_path: Path) -> None:
+    async with disagreements(make_project(tmp_path, numbered(2))) as (screen, pilot):
+        assert "No verifier has a complete run yet" in text_of(screen.app, "#queue-text")
+        assert [notice for notice in notices(screen.app) if "workbench verify" in notice]
+        await press(pilot, "enter", "n", "h", "w", "7")
+        assert wanted(screen).queue == "annotators"
+        assert order(screen) == []
+
+
+async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "v", "2", "enter")
+        assert wanted(screen).verifiers == ("alpha", "gamma")
+        assert sorted(order(screen)) == [1, 2]
+        assert "2 of 3 verifiers" in remark(screen)
+        await press(pilot, "v", "space", "escape")
+        assert wanted(screen).verifiers == ("alpha", "gamma")
+        await press(pilot, "v", "a", "a", "enter")
+        assert wanted(screen).verifiers == ()
+        assert sorted(order(screen)) == [1, 2, 3, 4]
+
+
+async def test_the_size_of_the_smaller_side_goes_round(tmp_path: Path) -> None:
+    project = make(tmp_path)
+    add_run(project, "delta", dict.fromkeys(range(1, 9), YES))
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "s")
+        assert wanted(screen).k is None, "there is no k in this queue"
+        await press(pilot, "w", "3")
+        halves = order(screen)
+        await press(pilot, "s")
+        assert wanted(screen).k == 1
+        assert set(order(screen)).isdisjoint(halves)
+        await press(pilot, "s")
+        assert (wanted(screen).k, order(screen)) == (2, halves)
+        await press(pilot, "w", "1")
+        assert order(screen), "another queue takes no k"
+
+
+async def test_conditions_filter_and_a_wrong_one_is_explained(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "f")
+        screen.query_one(Input).value = "colour=red"
+        await press(pilot, "enter")
+        assert "colour" in text_of(screen.app, "PromptBar .trouble")
+        screen.query_one(Input).value = "gold=correct verdict:alpha=correct"
+        await press(pilot, "enter")
+        assert order(screen) == [3]
+        assert not screen.query_one(PromptBar).display
+        assert screen.focused is screen.query_one(VirtualTable)
+        assert "gold=correct" in remark(screen)
+        await press(pilot, "escape")
+        assert len(order(screen)) == 4
+        await press(pilot, "escape")
+        assert type(screen.app.screen).__name__ == "HomeScreen"
+
+
+async def test_another_gold_is_another_queue(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "g")
+        assert (wanted(screen).gold, order(screen)) == ("people", [])
+        assert "gold people" in remark(screen)
+        await press(pilot, "g")
+        assert (wanted(screen).gold, len(order(screen))) == ("imported", 4)
+
+
+async def test_reviewed_items_are_marked_counted_and_hidden(project: Project) -> None:
+    deciding.confirm(project, 3, by="dora")
+    async with disagreements(project) as (screen, pilot):
+        assert remark(screen).startswith("1 of 4 reviewed")
+        (marked,) = [line for line in lines(screen)[1:] if "●" in line]
+        assert order(screen).index(3) == [*lines(screen)[1:]].index(marked)
+        table = screen.query_one(VirtualTable)
+        table.jump_to_id(3)
+        await settle(pilot)
+        assert "✓ gold is right (dora)" in text_of(screen.app, "#queue-detail Static")
+        listed = order(screen)
+        after = listed[(listed.index(3) + 1) % 4]
+        await press(pilot, "h")
+        assert 3 not in order(screen)
+        assert "1 of 4 reviewed" in remark(screen)
+        assert "reviewed hidden" in remark(screen)
+        assert table.selected_id == after, "the one that was hidden gives way to the next"
+        await press(pilot, "h")
+        assert table.cursor == order(screen).index(after)
+
+
+async def test_words_say_what_was_decided_where_there_is_room(project: Project) -> None:
+    deciding.mark_error(project, 1, 2, "units", by="dora")
+    async with disagreements(project, (120, 40)) as (screen, _):
+        assert [line for line in lines(screen) if "✗ units" in line]
+        assert len([line for line in lines(screen) if "· open" in line]) == 3
+
+
+async def test_next_goes_to_the_next_item_nobody_has_reviewed(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        first, second, third, fourth = order(screen)
+        deciding.confirm(project, second, by="dora")
+        await press(pilot, "r", "n")
+        table = screen.query_one(VirtualTable)
+        assert table.selected_id == third
+        await press(pilot, "n", "n")
+        assert table.selected_id == first, "round the end"
+        for item in (first, third, fourth):
+            deciding.confirm(project, item, by="dora")
+        await press(pilot, "r", "n")
+        assert [notice for notice in notices(screen.app) if "Every item of this queue is reviewed" in notice]
+
+
+async def test_the_last_decision_is_taken_back_from_the_table(project: Project) -> None:
+    me = coordinator_name()
+    async with disagreements(project) as (screen, pilot):
+        first = order(screen)[0]
+        deciding.confirm(project, first, by=me)
+        await press(pilot, "r", "z")
+        assert remark(screen).startswith("0 of 4 reviewed")
+        kinds = project.database.reader().execute("SELECT kind FROM reviews ORDER BY id").fetchall()
+        assert kinds == [("confirmed",), ("retraction",)]
+        await press(pilot, "z")
+        assert [notice for notice in notices(screen.app) if "no decision of yours" in notice]
+
+
+async def test_a_decision_of_somebody_else_is_not_taken_back(project: Project) -> None:
+    async with disagreements(project) as (screen, pilot):
+        deciding.confirm(project, order(screen)[0], by="dora")
+        await press(pilot, "r", "z")
+        assert remark(screen).startswith("1 of 4 reviewed")
+
+
+async def test_it_is_the_coordinators(tmp_path: Path) -> None:
+    project = make(tmp_path)
+    assign(project, ["amira", "ben"], per_item=2)
+    async with opened(project, annotator="amira") as (app, pilot):
+        await press(pilot, "r")
+        assert type(app.screen).__name__ == "HomeScreen"
+        app.open_screen("disagreements")
+        assert [notice for notice in notices(app) if "coordinator" in notice]
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert "Open Disagreements" not in titles
+
+
+async def test_conflicts_of_people_lead_to_adjudicate(tmp_path: Path) -> None:
+    project = make(tmp_path)
+    assign(project, ["amira", "ben"], per_item=2)
+    for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
+        session = AnnotationSession(project, name)
+        item = session.next()
+        assert item is not None
+        session.submit(item, Answer(verdict="correct" if verdict == "correct" else "incorrect"))
+        session.close()
+    async with disagreements(project) as (screen, pilot):
+        await press(pilot, "w", "7")
+        assert len(order(screen)) == 1
+        await press(pilot, "enter")
+        assert "a" in {binding.key for _, binding, *_ in screen.app.screen.active_bindings.values() if binding.show}
+        await press(pilot, "a")
+        assert type(screen.app.screen_stack[-1]).__name__ in ("AdjudicateScreen", "ChoiceMenu")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = make_project(tmp_path)
+    names = [*HOSTILE, "漢字" * 30]
+    add_items(project.database, [{"completion_id": name, "completion": name * 9, "gold": True} for name in names])
+    for name in names[:3]:
+        add_run(project, name, dict.fromkeys(range(1, len(names) + 1), NO))
+    async with disagreements(project, size) as (screen, pilot):
+        assert len(order(screen)) == len(names)
+        drawn = "\n".join([*lines(screen), *(str(text.render()) for text in screen.query(Static))])
+        assert "[bold]x[/]" in drawn
+        assert "\x1b" not in drawn
+        await press(pilot, "v", "escape", "enter", "e")
+        assert not notices(screen.app)

@@ -1,0 +1,141 @@
+"""Errors by kind: counts of what reviewers marked, the items behind them, and the table as a file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.coordinate import Coordinate
+from textual.pilot import Pilot
+from textual.widgets import DataTable
+
+from tests.helpers import add_items, make_project, numbered
+from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of
+from workbench.model.verdict import Outcome
+from workbench.services.project import Project
+from workbench.services.reviewing import deciding
+from workbench.tui.screens.error_counts import ErrorCountsScreen
+from workbench.tui.screens.item import ItemScreen
+
+ALPHA, BETA = "alpha", "[bold]beta\x1b[0m" + "β" * 60
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """``alpha``: equivalence on 1, 2 (A1) and 3 (C4), units on 3; ``beta``: other on 4 (no type)."""
+    made = make_project(tmp_path, numbered(2, subtype="A1"))
+    add_items(made.database, numbered(1, subtype="C4", dataset="more"))
+    add_items(made.database, numbered(1, dataset="untyped"))
+    wrong = {1: Outcome.INCORRECT, 2: Outcome.CORRECT, 3: Outcome.INCORRECT, 4: Outcome.INCORRECT}
+    alpha, beta = add_run(made, ALPHA, wrong), add_run(made, BETA, wrong)
+    for item in (1, 2):
+        deciding.mark_error(made, item, alpha, "equivalence", by="dora")
+    deciding.mark_error(made, 3, alpha, "units", by="dora")
+    deciding.mark_error(made, 4, beta, "other", by="dora", note="odd")
+    return made
+
+
+@asynccontextmanager
+async def counting(
+    project: Project, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[ErrorCountsScreen, Pilot[None]]]:
+    async with opened(project, size=size) as (app, pilot):
+        screen = ErrorCountsScreen()
+        app.push_screen(screen)
+        await settle(pilot)
+        yield screen, pilot
+
+
+def cells(screen: ErrorCountsScreen) -> list[list[str]]:
+    """The table's rows as words."""
+    table = screen.query_one(DataTable)
+    return [[str(cell).strip() for cell in table.get_row_at(place)] for place in range(table.row_count)]
+
+
+def heads(screen: ErrorCountsScreen) -> list[str]:
+    return [str(column.label).strip() for column in screen.query_one(DataTable).ordered_columns]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_counts_stand_by_verifier_group_and_kind(project: Project, size: tuple[int, int]) -> None:
+    async with counting(project, size) as (screen, pilot):
+        assert heads(screen) == ["verifier", "marked", "equivalence", "units", "other"]
+        beta, *rest = cells(screen)
+        assert beta[1:] == ["1", "·", "·", "1"]
+        assert beta[0].startswith("[bold]beta␛[0m")
+        assert rest == [
+            ["untyped", "1", "·", "·", "1"],
+            ["alpha", "3", "2", "1", "·"],
+            ["A1 - Integer", "2", "2", "·", "·"],
+            [rest[3][0], "1", "·", "1", "·"],
+        ]
+        assert rest[3][0].startswith("C4 - ")
+        await press(pilot, "b")
+        assert [row[0] for row in cells(screen)][2:4] == ["alpha", "A - Numeric Values"]
+        await press(pilot, "b")
+        assert [row[1] for row in cells(screen)] == ["1", "3"]
+
+
+async def test_a_cell_opens_its_items(project: Project) -> None:
+    async with counting(project) as (screen, pilot):
+        screen.query_one(DataTable).cursor_coordinate = Coordinate(2, 2)
+        await settle(pilot)
+        assert "alpha on all items: 2 marked errors of kind equivalence" in text_of(screen.app, "#errors-cell")
+        await press(pilot, "enter")
+        item = screen.app.screen
+        assert isinstance(item, ItemScreen)
+        assert item.completion == 1
+        await press(pilot, "n")
+        assert item.completion == 2
+        await press(pilot, "n")
+        assert [notice for notice in notices(screen.app) if "no item further on" in notice]
+        assert item.chosen is not None
+        assert item.chosen.verifier == ALPHA
+
+
+async def test_a_group_opens_its_items_only_and_an_empty_cell_none(project: Project) -> None:
+    async with counting(project) as (screen, pilot):
+        screen.query_one(DataTable).cursor_coordinate = Coordinate(4, 1)
+        await press(pilot, "enter")
+        assert isinstance(screen.app.screen, ItemScreen)
+        assert screen.app.screen.completion == 3
+        await press(pilot, "escape")
+        assert screen.query_one(DataTable).cursor_coordinate == Coordinate(4, 1)
+        screen.query_one(DataTable).cursor_coordinate = Coordinate(0, 2)
+        await press(pilot, "enter")
+        assert [notice for notice in notices(screen.app) if "no such error" in notice]
+
+
+async def test_a_mark_taken_back_is_counted_no_more(project: Project) -> None:
+    async with counting(project) as (screen, pilot):
+        made = deciding.mark_error(project, 3, 1, "format", by="dora")
+        await press(pilot, "r")
+        assert heads(screen) == ["verifier", "marked", "equivalence", "format", "other"]
+        deciding.take_back(project, made.uuid, by="dora")
+        await press(pilot, "r")
+        assert heads(screen) == ["verifier", "marked", "equivalence", "units", "other"]
+
+
+async def test_the_table_is_written_beside_the_database(project: Project) -> None:
+    async with counting(project) as (screen, pilot):
+        await press(pilot, "w", "m", "w")
+        folder = project.path.parent
+        with (folder / "p-errors-subtype.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [(row["group"], row["marked"], row["equivalence"]) for row in rows][2:4] == [
+            ("all", "3", "2"),
+            ("A1 - Integer", "2", "2"),
+        ]
+        assert "alpha" in (folder / "p-errors-subtype.md").read_text("utf-8")
+        assert (folder / "p-errors-subtype-2.csv").exists(), "nothing is overwritten"
+        assert len([notice for notice in notices(screen.app) if "Written" in notice]) == 3
+
+
+async def test_without_marks_it_says_how_they_come_to_be(tmp_path: Path) -> None:
+    async with counting(make_project(tmp_path, numbered(1))) as (screen, pilot):
+        assert "No error has been marked yet" in text_of(screen.app, "#errors-cell")
+        await press(pilot, "enter", "b")
+        assert screen.app.screen is screen

@@ -1,0 +1,211 @@
+"""Compare all: cells are the service's pairs, marks stand beside colours, and a cell opens its pair."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.helpers import make_project
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome
+from workbench.services.measuring.comparing import comparable
+from workbench.services.measuring.comparing_files import comparison_as
+from workbench.services.measuring.family import family
+from workbench.services.measuring.joint_errors import SAMPLES, joint_errors
+from workbench.services.project import Project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.compare import CompareScreen, Pair
+from workbench.tui.screens.family import Asked, FamilyScreen
+from workbench.tui.widgets.family_view import Sheet, turned
+from workbench.tui.widgets.matrix import Matrix
+
+
+def project_of_three(folder: Path) -> Project:
+    """80 items: "good" and "alike" are right on nearly all, "poor" on half of them."""
+    draw = random.Random(4)
+    rows = [
+        {"question_id": f"q{number // 2}", "gold": number % 3 == 0, "subtype": "A1" if number < 40 else "B5"}
+        for number in range(80)
+    ]
+    project = make_project(folder, rows)
+    for name, ability in (("poor", 0.5), ("good", 0.95), ("alike", 0.9)):
+        said = {item: Outcome(int(row["gold"] is (draw.random() < ability))) for item, row in enumerate(rows, 1)}
+        add_run(project, name, said | {1: Outcome.ABSTAIN})
+    return project
+
+
+def screen_of(app: WorkbenchApp) -> FamilyScreen:
+    assert isinstance(app.screen, FamilyScreen)
+    return app.screen
+
+
+async def show(app: WorkbenchApp, pilot: Pilot[None], asked: Asked | None = None) -> None:
+    await app.push_screen(FamilyScreen(asked or Asked(), comparable(app.project)))
+    await settle(pilot)
+
+
+def cells(app: WorkbenchApp) -> dict[tuple[str, str], str]:
+    matrix = app.screen.query_one(Matrix)
+    return {
+        (row.key, str(column.key)): row.cells[place].glyph + row.cells[place].text
+        for row in matrix.rows
+        for place, column in enumerate(matrix.columns)
+    }
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, "c", "f")
+        sheet = screen_of(app).sheet
+        assert sheet is not None
+        report = family(project)
+        assert sheet.family == report
+        assert sheet.errors == joint_errors(project, tuple(sheet.errors.verifiers), samples=SAMPLES)
+        found = cells(app)
+        assert len(found) == 16
+        for pair in report.family:
+            mark = "≈" if pair.holm_p >= report.level else "▲" if pair.difference > 0 else "▼"
+            other = {"≈": "≈", "▲": "▼", "▼": "▲"}[mark]
+            assert found[pair.a, pair.b] == f"{100 * pair.difference:+.1f}{mark}"
+            assert found[pair.b, pair.a] == f"{-100 * pair.difference:+.1f}{other}"
+        assert all(found[one.verifier, one.verifier] == "·" for one in report.members)
+        assert "▲ better ▼ worse ≈ not told apart" in text_of(app, "#family-legend")
+        assert "gold final · protocol forced" in text_of(app, "#family-caption")
+        assert "6 pairs, Holm's p below 0.05" in text_of(app, "#family-caption")
+
+
+async def test_errors_in_common_and_agreement_take_the_cells(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await show(app, pilot)
+        await press(pilot, "m")
+        pair = next(pair for pair in joint_errors(project).errors if {pair.a, pair.b} == {"good", "alike"})
+        assert cells(app)["good", "alike"][1:] == f"{pair.errors.phi:.3f}"
+        assert "phi" in text_of(app, "#family-legend")
+        await press(pilot, "m")
+        assert cells(app)["good", "alike"] == f"{pair.errors.both_wrong} ({pair.expected_given_gold:.1f})"
+        await press(pilot, "m")
+        assert cells(app)["alike", "good"][1:] == f"{pair.kappa:.3f}"
+        await press(pilot, "M")
+        assert screen_of(app).measure == "both"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_cursor_tells_all_of_a_pair_and_opens_it(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        await show(app, pilot, Asked(protocol="strict"))
+        await press(pilot, "down", "down")
+        matrix = app.screen.query_one(Matrix)
+        a, b = str(matrix.row_key), str(matrix.column_key)
+        sentence = text_of(app, "#family-cell").splitlines()
+        assert sentence[0].startswith(f"{a} – {b} · 80 items · right alone ")
+        report = family(project, protocol="strict")
+        pair = next(pair for pair in report.family if {pair.a, pair.b} == {a, b})
+        difference, says = turned(pair, a, report.level)
+        assert sentence[1].startswith(f"{100 * difference:+.1f} points [")
+        assert sentence[1].endswith(f" · {says}")
+        assert sentence[2].startswith("both wrong ")
+        assert sentence[3].startswith("errors' phi ")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, CompareScreen)
+        assert app.screen.pair == Pair(a=a, b=b, protocol="strict")
+        assert app.screen.report is not None
+        assert app.screen.report.difference == pytest.approx(difference)
+        await press(pilot, "escape", "up", "enter")
+        assert screen_of(app)
+        assert any("two meet" in notice for notice in notices(app))
+        assert "accuracy" in text_of(app, "#family-cell")
+
+
+async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await show(app, pilot)
+        await press(pilot, "down", "r")
+        sheet = screen_of(app).sheet
+        assert sheet is not None
+        reference = screen_of(app).asked.against
+        assert reference == sheet.members[1].verifier
+        assert sheet.family == family(project, against=reference)
+        assert {column for _, column in cells(app)} == {reference}
+        assert f"all set against {reference}; Holm's p over 3 pairs" in text_of(app, "#family-together")
+        await press(pilot, "r")
+        assert screen_of(app).asked.against is None
+        assert len(cells(app)) == 16
+
+
+async def test_some_of_them_can_be_chosen(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await show(app, pilot)
+        await press(pilot, "v", "space", "enter")
+        assert screen_of(app).asked.verifiers == ("good", "alike", "always-incorrect")
+        assert "3 pairs" in text_of(app, "#family-caption")
+        await press(pilot, "v", "a", "a", "enter")
+        assert any("two or more" in notice for notice in notices(app))
+        assert len(screen_of(app).asked.verifiers) == 3
+
+
+async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "c", "t", "enter", "p", "f")
+        sheet = screen_of(app).sheet
+        assert sheet is not None
+        assert sheet.family == family(project, protocol="strict", selection=Selection((parse_condition("type=A"),)))
+        assert "A - Numeric Values · 40 items" in text_of(app, "#family-caption")
+        await press(pilot, "g")
+        assert any("No two of these verifiers" in notice for notice in notices(app))
+        assert text_of(app, "#family-caption") == text_of(app, "#family-cell") == ""
+        assert cells(app) == {}
+        await press(pilot, "enter", "m", "r", "e", "g", "p")
+        assert len(cells(app)) == 16
+        assert "protocol decided" in text_of(app, "#family-caption")
+
+
+async def test_what_the_matrix_shows_is_saved(tmp_path: Path) -> None:
+    project = project_of_three(tmp_path)
+    async with opened(project) as (app, pilot):
+        await show(app, pilot)
+        await press(pilot, "e", "1", "m", "e", "2")
+        sheet = screen_of(app).sheet
+        assert sheet is not None
+        saved = (tmp_path / "p-family-forced-final.csv").read_text(encoding="utf-8")
+        assert saved == comparison_as(sheet.family, "csv")
+        saved = (tmp_path / "p-errors-forced-final.md").read_text(encoding="utf-8")
+        assert saved == comparison_as(sheet.errors, "markdown")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[int, int]) -> None:
+    names = [*HOSTILE, "long " * 40]
+    project = make_project(tmp_path, [{"gold": place % 2 == 0} for place in range(8)])
+    for place, name in enumerate(names):
+        add_run(project, name, {item: Outcome((item + place) % 2) for item in range(1, 9)})
+    async with opened(project, size=size) as (app, pilot):
+        await show(app, pilot)
+        await press(pilot, "m", "down")
+        assert {row.key for row in app.screen.query_one(Matrix).rows} == {*names, "always-incorrect"}
+        assert "\x1b" not in text_of(app, "#family-cell") + text_of(app, "#family-together")
+        await press(pilot, "r")
+        assert "\x1b" not in text_of(app, "#family-together")
+        assert not notices(app)
+
+
+def test_two_without_items_in_common_are_a_dash(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": True}] * 4)
+    for name, items in (("first", (1, 2)), ("second", (3, 4)), ("both", (1, 2, 3, 4))):
+        add_run(project, name, dict.fromkeys(items, Outcome.CORRECT))
+    names = ("first", "second", "both")
+    sheet = Sheet(family(project, names), joint_errors(project, names))
+    first, second, _ = sheet.members
+    for measure in ("difference", "phi", "kappa"):
+        assert sheet.cell(first, second, measure).text == "–"
+    assert sheet.cell(first, second, "both").text == "0 (–)"

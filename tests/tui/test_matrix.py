@@ -1,0 +1,152 @@
+"""The matrix: a cursor that holds on to keys, whole columns beside names that stay, and data that is only text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from textual import on
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from tests.tui.stage import HOSTILE
+from workbench.tui.widgets.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+
+LONG = "a-very-long-verifier-name-" * 3
+
+
+class Stage(App[None]):
+    """One matrix, and what it says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield Matrix()
+
+    @on(Matrix.Opened)
+    def _opened(self) -> None:
+        self.said.append("opened")
+
+    @on(Matrix.TitleClicked)
+    def _title(self) -> None:
+        self.said.append("title")
+
+
+def table(names: list[str], groups: int) -> tuple[list[MatrixColumn], list[MatrixRow]]:
+    """Figures that tell their place."""
+    columns = [MatrixColumn(f"g{place}", f"G{place}", "n 9") for place in range(groups)]
+    rows = [
+        MatrixRow(name, "  ", name, "", tuple(MatrixCell(f"{y}.{x}", "▄", x / groups * 2 - 1) for x in range(groups)))
+        for y, name in enumerate(names)
+    ]
+    return columns, rows
+
+
+def lines(matrix: Matrix) -> list[str]:
+    return [matrix.render_line(y).text for y in range(matrix.size.height)]
+
+
+async def shown(pilot: Pilot[None], names: list[str], groups: int) -> Matrix:
+    matrix = pilot.app.query_one(Matrix)
+    matrix.put("verifier", *table(names, groups))
+    matrix.focus()
+    await pilot.pause()
+    return matrix
+
+
+async def test_the_cursor_holds_on_to_its_keys() -> None:
+    async with Stage().run_test(size=(80, 12)) as pilot:
+        matrix = await shown(pilot, ["a", "b", "c"], 4)
+        await pilot.press("down", "right", "right")
+        assert (matrix.row_key, matrix.column_key) == ("b", "g2")
+        columns, rows = table(["c", "x", "y", "b", "a"], 6)
+        matrix.put("verifier", columns[::-1], rows)
+        assert (matrix.row, matrix.row_key, matrix.column_key) == (3, "b", "g2")
+        matrix.put("verifier", columns[:2], rows[:2])
+        assert (matrix.row_key, matrix.column_key) == ("x", "g1")
+        await pilot.press("home")
+        assert (matrix.column, matrix.column_key) == (-1, "g0")
+        matrix.put("verifier", columns, rows)
+        assert matrix.column == -1
+        matrix.put("verifier", [], [])
+        assert (matrix.row_key, matrix.column_key) == (None, None)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+async def test_columns_are_whole_and_the_names_stay(width: int) -> None:
+    async with Stage().run_test(size=(width, 12)) as pilot:
+        matrix = await shown(pilot, ["short", LONG], 18)
+        seen = set()
+        for _ in range(18):
+            text = lines(matrix)
+            assert text[2].lstrip().startswith("short")
+            assert "a-very-long" in text[3]
+            assert "…" in text[3]
+            assert all(len(line) == width for line in text)
+            whole = re.findall(r"\d+\.\d+", text[2])
+            seen.update(whole)
+            assert text[0].count("G") == len(whole)
+            await pilot.press("right")
+        assert seen == {f"0.{place}" for place in range(18)}
+        assert "‹" in lines(matrix)[0]
+        await pilot.press("home")
+        assert "›" in lines(matrix)[0]
+
+
+async def test_rows_scroll_under_the_header() -> None:
+    async with Stage().run_test(size=(60, 8)) as pilot:
+        matrix = await shown(pilot, [f"v{number}" for number in range(50)], 3)
+        matrix.styles.height = 8
+        await pilot.press("ctrl+end")
+        await pilot.pause()
+        assert matrix.row_key == "v49"
+        assert any("v49" in line for line in lines(matrix))
+        assert "G0" in lines(matrix)[0]
+        await pilot.press("pageup")
+        assert matrix.row == 49 - 6
+
+
+async def test_clicks_move_open_and_name_a_title() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 12)) as pilot:
+        matrix = await shown(pilot, ["a", "b"], 2)
+        place: Any = (lines(matrix)[3].index("1.1"), 3)
+        await pilot.click(Matrix, offset=place)
+        assert (matrix.row_key, matrix.column_key) == ("b", "g1")
+        await pilot.click(Matrix, offset=place)
+        assert app.said == ["opened"]
+        await pilot.click(Matrix, offset=(lines(matrix)[0].index("G0"), 0))
+        assert app.said == ["opened", "title"]
+        assert matrix.column_key == "g0"
+        await pilot.click(Matrix, offset=(2, 0))
+        assert matrix.column == -1
+
+
+async def test_names_are_only_text() -> None:
+    async with Stage().run_test(size=(80, 20)) as pilot:
+        matrix = await shown(pilot, [*HOSTILE, "判断者" * 20, "two\nlines"], 2)
+        text = lines(matrix)
+        assert "[bold]x[/]" in text[2]
+        assert not any("\x1b" in line or "\n" in line for line in text)
+        assert "判断者" in text[2 + len(HOSTILE)]
+        assert "…" in text[2 + len(HOSTILE)]
+        assert {matrix.render_line(y).cell_length for y in range(len(text))} == {80}
+
+
+async def test_tints_follow_the_theme_and_glyphs_need_none() -> None:
+    async with Stage().run_test(size=(60, 12)) as pilot:
+        matrix = await shown(pilot, ["a", "b"], 2)
+        grounds = set()
+        for theme in ("textual-dark", "textual-light", "solarized-dark"):
+            pilot.app.theme = theme
+            await pilot.pause()
+            (cell,) = [segment for segment in matrix.render_line(3) if segment.text == "1.0"]
+            assert cell.style is not None
+            grounds.add(cell.style.bgcolor)
+        assert len(grounds) == 3
+        pilot.app.theme = "ansi-dark"
+        await pilot.pause()
+        assert all("▄" in line for line in lines(matrix)[2:4])

@@ -1,0 +1,102 @@
+"""A table as text: written beside the database, and called copied only where that is known."""
+
+from __future__ import annotations
+
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tui.stage import notices, opened, press
+from tests.tui.test_accuracy import judged_project, to_cell
+from workbench.model.selection import Condition, Selection
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.tables import accuracy_table
+from workbench.tui import clipboard, sharing
+
+SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
+
+
+def program(folder: Path, name: str, code: int = 0) -> Path:
+    """A program that keeps what it is given, and ends with a code; returns where it keeps it."""
+    target, script = folder / f"{name}.text", folder / name
+    script.write_text(SPEAKER.format(target=target, code=code), "utf-8")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return target
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where programs are looked for before any other place."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the programs are shell scripts")
+class TestClipboard:
+    def test_the_first_program_that_takes_it_has_it(self, programs: Path) -> None:
+        kept = program(programs, "wl-copy")
+        assert clipboard.copy("a\nß", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
+        assert kept.read_text("utf-8") == "a\nß"
+
+    def test_a_program_that_fails_has_not_got_it(self, programs: Path) -> None:
+        program(programs, "wl-copy", code=1)
+        kept = program(programs, "xclip")
+        assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}) == "the clipboard"
+        assert kept.read_text("utf-8") == "text"
+        assert clipboard.copy("text", {"WAYLAND_DISPLAY": "wayland-0"}) is None
+
+    def test_over_ssh_only_tmux_is_near(self, programs: Path) -> None:
+        kept, far = program(programs, "tmux"), program(programs, "xclip")
+        ssh = {"SSH_CONNECTION": "a b c d", "DISPLAY": "localhost:10.0"}
+        assert clipboard.copy("text", ssh) is None
+        assert "tmux" in str(clipboard.copy("text", {**ssh, "TMUX": "/tmp/tmux-0/default,1,0"}))
+        assert kept.read_text("utf-8") == "text"
+        assert not far.exists()
+
+    def test_without_a_display_nobody_takes_it(self) -> None:
+        assert clipboard.copy("text", {}) is None or sys.platform == "darwin"
+
+
+async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    report = accuracy(project, by="type")
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "e", "2", "e", "3")
+        stem = "p-accuracy-type-forced-final"
+        assert (tmp_path / f"{stem}.md").read_text("utf-8") == accuracy_table(report, "markdown")
+        assert (tmp_path / f"{stem}.tex").read_text("utf-8") == accuracy_table(report, "latex")
+        assert r"\toprule" in (tmp_path / f"{stem}.tex").read_text("utf-8")
+        assert sum(str(tmp_path) in notice.replace("\n", "") for notice in notices(app)) == 2
+
+
+async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = judged_project(tmp_path)
+    copied: list[str] = []
+
+    def keep(text: str) -> str:
+        copied.append(text)
+        return "the clipboard"
+
+    monkeypatch.setattr(sharing, "copy", keep)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y")
+        await to_cell(pilot, "bad", "A")
+        await press(pilot, "enter", "p", "e", "4", "e", "1")
+        inner = Selection((Condition("type", "=", "A"),))
+        report = accuracy(project, by="subtype", protocol="strict", selection=inner)
+        assert copied == [accuracy_table(report, "csv")]
+        assert f"Copied {len(copied[0]):,} characters are in the clipboard." in notices(app)
+        assert (tmp_path / "p-accuracy-A-subtype-strict-final.csv").read_text("utf-8") == copied[0]
+
+
+async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = judged_project(tmp_path)
+    monkeypatch.setattr(sharing, "copy", lambda text: None)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "y", "e", "5")
+        assert app.clipboard == accuracy_table(accuracy(project, by="type"), "markdown")
+        (notice,) = notices(app)
+        assert notice.startswith("Perhaps copied")
+        assert "isn't known" in notice

@@ -1,0 +1,39 @@
+"""Baselines: what they say, and what they cannot know."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.analysis.baselines import always, majority
+from workbench.model.verdict import Outcome
+
+ITEMS = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 3)), max_size=40)
+
+
+def test_a_constant_says_the_same_of_everything() -> None:
+    assert always(Outcome.CORRECT, 3).tolist() == [1, 1, 1]
+    assert always(Outcome.INCORRECT, 0).tolist() == []
+
+
+def test_the_majority_goes_by_type_and_a_tie_is_incorrect_and_named() -> None:
+    gold, kind = np.array([1, 1, 0, 0, 1, -1, -1]), np.array([0, 0, 0, 2, 2, 2, 3])
+    found = majority(gold, kind, 5)
+    assert found.outcome.tolist() == [1, 1, 1, 0, 0, 0, 0]
+    # Nothing of type 3 or 4 has gold: no votes are no tie.
+    assert found.tied.tolist() == [2]
+
+
+@settings(deadline=None)
+@given(ITEMS)
+def test_nobody_who_goes_by_the_type_alone_is_right_more_often(items: list[tuple[int, int]]) -> None:
+    gold, kind = np.array(items, dtype=np.int64).reshape(-1, 2).T
+    found = majority(gold, kind, 4)
+    votes = {name: Counter(truth for truth, of in items if of == name and truth >= 0) for name in range(4)}
+    assert int(((found.outcome == gold) & (gold >= 0)).sum()) == sum(
+        max(of.values(), default=0) for of in votes.values()
+    )
+    assert set(found.tied.tolist()) == {name for name, of in votes.items() if of and of[0] == of[1]}

@@ -1,0 +1,28 @@
+"""Groups for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.model.breakdown import group_name
+
+
+@pytest.mark.parametrize(
+    ("group", "by", "name"),
+    [
+        (None, "type", "all"),
+        (None, None, "all"),
+        ("A", "type", "A - Numeric Values"),
+        ("A1", "subtype", "A1 - Integer"),
+        ("untyped", "subtype", "untyped"),
+        ("A", "source", "A"),
+        ("", "domain", "(none)"),
+        ("A · algebra", "type,domain", "A - Numeric Values · algebra"),
+        ("algebra · A", "domain, type", "algebra · A - Numeric Values"),
+        ("A · ", "type,domain", "A - Numeric Values · (none)"),
+        ("A · one · two", "type,source", "A · one · two"),
+        ("one · two", "source", "one · two"),
+    ],
+)
+def test_a_group_is_named_by_what_it_is_a_group_of(group: str | None, by: str | None, name: str) -> None:
+    assert group_name(group, by) == name

@@ -1,0 +1,199 @@
+"""Ensembles, picks, estimates and scores as plain rows: each with what it says, and why a figure is missing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from msgspec import structs
+
+from tests.helpers import make_project
+from tests.tui.stage import add_run
+from workbench.model.verdict import Outcome
+from workbench.services.measuring.combined import CombinedReport, head, sheets
+from workbench.services.measuring.combined_files import combined_as, save_combined
+from workbench.services.measuring.combined_words import of_rule
+from workbench.services.measuring.combining import ensemble
+from workbench.services.measuring.combining_text import ensemble_text
+from workbench.services.measuring.downstream import downstream
+from workbench.services.measuring.downstream_text import downstream_text
+from workbench.services.measuring.estimating import estimate
+from workbench.services.measuring.selecting import best_of
+from workbench.services.measuring.table_files import TableFormat
+from workbench.services.project import Project
+
+HOSTILE = "=1+1|`<script>\x1b[31m_x_"
+ITEMS = 160
+
+
+def project_of(folder: Path, gold: dict[int, bool | None] | None = None) -> Project:
+    """Four completions a question; "good" errs on one of 10, "poor" on four, "silent" says nothing."""
+    draw = random.Random(7)
+    rows = [
+        {
+            "question_id": f"q{number // 4}",
+            "gold": (gold or {}).get(number, number % 2 == 0),
+            "subtype": "A1" if number < 60 else "B5",
+        }
+        for number in range(ITEMS)
+    ]
+    project = make_project(folder, rows)
+    for name, errs in (("good", 0.1), ("poor", 0.4), (HOSTILE, 0.3)):
+        said = {number + 1: Outcome(int((number % 2 == 0) ^ (draw.random() < errs))) for number in range(ITEMS)}
+        add_run(project, name, said)
+    return project
+
+
+def scores_file(folder: Path) -> Path:
+    path = folder / "scores.jsonl"
+    lines = [
+        {"verifier": name, "benchmark": benchmark, "score": score + shift}
+        for name, score in (("good", 0.6), ("poor", 0.4), (HOSTILE, 0.5))
+        for benchmark, shift in (("sums", 0), ("tales", 30))
+    ]
+    text = [json.dumps(line) for line in lines]
+    path.write_text("\n".join([*text, '{"verifier": "good"}']), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return project_of(tmp_path)
+
+
+def reports(project: Project, folder: Path) -> dict[str, CombinedReport]:
+    return {
+        "ensembles": ensemble(project, weighted=True, by="type"),
+        "best-of": best_of(project, sizes=(1, 2, 64)),
+        "estimate": estimate(project, "good", by="type"),
+        "scores": downstream(project, scores_file(folder)),
+    }
+
+
+def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(project: Project, tmp_path: Path) -> None:
+    found = reports(project, tmp_path)
+    assert {name: len(sheets(report)) for name, report in found.items()} == {
+        "ensembles": 2,
+        "best-of": 1,
+        "estimate": 2,
+        "scores": 2,
+    }
+    for report in found.values():
+        assert head(report).count("\n") in (1, 2)
+        assert "protocol forced, gold final" in head(report)
+        for sheet in sheets(report):
+            assert {len(line.cells) for line in sheet.lines} == {len(sheet.columns)}
+            assert bool(sheet.against) == any(line.standing for line in sheet.lines)
+
+
+def test_a_rule_is_better_or_worse_only_where_q_says_so_too(project: Project) -> None:
+    report = ensemble(project, weighted=True)
+    rules, members = sheets(report)
+    assert rules.lines[rules.begin].cells[0] == report.headline == "weighted"
+    stands = {line.cells[0]: line.standing for line in rules.lines}
+    assert (stands["good"], stands["best single"], stands["3 of 3"]) == ("", "", "worse")
+    for line, row in zip(rules.lines, report.rows, strict=True):
+        if line.standing in ("better", "worse"):
+            assert row.q is not None
+            assert row.q < 0.05
+    assert {line.cells[0]: line.standing for line in members.lines}["good"] == "better"
+    assert "the same without good" in members.lines[0].words[0]
+
+
+def test_a_difference_that_only_q_doubts_is_said_to_be_in_doubt(project: Project) -> None:
+    row = next(row for row in ensemble(project).rows if row.rule == "3 of 3")
+    doubted = of_rule(structs.replace(row, q=0.2))
+    assert doubted.standing == "not told apart"
+    assert "q 0.200" in doubted.words[1]
+
+
+def test_a_verifier_called_like_an_ensemble_is_not_the_headline(project: Project) -> None:
+    add_run(project, "weighted", dict.fromkeys(range(1, ITEMS + 1), Outcome.CORRECT))
+    report = ensemble(project, weighted=True)
+    (rules, _) = sheets(report)
+    assert report.rows[rules.begin].kind == "weighted"
+    last = " ".join(ensemble_text(report).split("\n\n")[-1].split())
+    assert "the best single verifier" in last
+
+
+@pytest.mark.parametrize(("value", "missing"), [(True, "FPR"), (False, "FNR")])
+def test_figures_that_one_class_of_gold_leaves_undefined(tmp_path: Path, value: bool, missing: str) -> None:
+    project = project_of(tmp_path, dict.fromkeys(range(ITEMS), value))
+    rules = sheets(ensemble(project))[0]
+    assert all(f"no balanced accuracy and no {missing}" in line.words[-1] for line in rules.lines)
+
+
+def test_picks_without_figures_say_why(project: Project) -> None:
+    (sheet,) = sheets(best_of(project, ("good",), sizes=(1, 2, 64)))
+    one, two, many = sheet.lines
+    assert (one.standing, one.words) == ("", ("There is nothing to choose from one.",))
+    assert (two.standing, two.words) == ("better", ())
+    assert many.words == ("No question has 64 completions with gold and a verdict to pick from.",)
+    assert sheet.begin == 1
+    (alike,) = sheets(best_of(project, ("always-incorrect",), sizes=(2,)))
+    assert "it is the same in every question" in alike.lines[0].words[0]
+
+
+def test_picks_among_completions_of_one_class_say_why(tmp_path: Path) -> None:
+    project = project_of(tmp_path, dict.fromkeys(range(ITEMS), True))
+    (sheet,) = sheets(best_of(project, ("good",), sizes=(2,)))
+    assert sheet.lines[0].standing == ""
+    assert "no pick can beat a random one" in sheet.lines[0].words[0]
+
+
+def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
+    project = project_of(tmp_path, dict.fromkeys(range(60, ITEMS)))
+    estimates, mix = sheets(estimate(project, "good", ("poor",), by="type"))
+    assert estimates.lines[0].words[0].startswith("good is right on")
+    assert "No labelled item." in [line.words[0] for line in estimates.lines if line.cells[1].startswith("B")]
+    assert mix.lines[0].cells[1:] == ("15", "0")
+
+
+def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Project, tmp_path: Path) -> None:
+    report = downstream(project, scores_file(tmp_path))
+    scores, orders = sheets(report)
+    assert [line.cells[:2] for line in scores.lines][:3] == [("sums", "good"), ("sums", HOSTILE), ("sums", "poor")]
+    assert "n is not given" in scores.lines[0].words[0]
+    assert scores.lines[-1].words == ()  # a mean of ranks has no interval to miss
+    assert any(note.startswith("Refused: line 7, benchmark") for note in scores.notes)
+    assert "6 scores read; 1 line refused" in head(report)
+    assert "1 line refused" in downstream_text(report)
+    assert orders.columns[2:] == (
+        "verifiers",
+        *("Spearman coefficient", "p", "95 % interval"),
+        *("Kendall coefficient", "p", "95 % interval"),
+    )
+    assert "a bootstrap needs 10 verifiers" in orders.lines[0].words[0]
+
+
+def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path) -> None:
+    found = reports(project, tmp_path)
+    rules = list(csv.DictReader(io.StringIO(combined_as(found["ensembles"], 0, "csv"))))
+    (row,) = [row for row in ensemble(project).rows if row.rule == "2 of 3"]
+    (line,) = [line for line in rules if line["rule"] == "2 of 3" and not line["group"]]
+    assert float(line["accuracy"]) == row.accuracy
+    assert row.against is not None
+    assert float(line["against_ci_low"]) == row.against.ci[0]
+    assert (line["protocol"], line["gold"]) == ("forced", "final")
+    assert {line["rule"] for line in rules if "script" in line["rule"]} == {"'=1+1|`<script>␛[31m_x_"}
+    assert "steps" in combined_as(found["scores"], 1, "csv")
+
+
+@pytest.mark.parametrize("as_", get_args(TableFormat))
+def test_every_table_can_be_saved_to_a_new_file(project: Project, tmp_path: Path, as_: TableFormat) -> None:
+    saved = []
+    for report in reports(project, tmp_path).values():
+        for place in range(len(sheets(report))):
+            text = combined_as(report, place, as_)
+            path = save_combined(report, place, project.path, as_)
+            assert path.read_text(encoding="utf-8") == text
+            assert "\x1b" not in text
+            assert "nan" not in text
+            assert as_ == "csv" or "(protocol forced, gold final)" in " ".join(text.split())
+            saved.append(path.stem.removeprefix("p-").removesuffix("-forced-final"))
+    assert saved == ["ensembles", "members", "best-of", "estimate", "mix", "scores", "downstream"]

@@ -1,0 +1,83 @@
+"""Comparisons in every format: all figures in CSV, nothing obeyed in Markdown, a new file at each save."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import add_run
+from workbench.model.verdict import Outcome
+from workbench.render.inert import inert
+from workbench.services.measuring.comparing import compare
+from workbench.services.measuring.comparing_files import Report, comparison_as, save_comparison
+from workbench.services.measuring.family import family
+from workbench.services.measuring.joint_errors import joint_errors
+from workbench.services.measuring.table_files import TableFormat
+from workbench.services.project import Project
+
+HOSTILE = "=a|b`<script>\x1b[31m_x_"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    project = make_project(tmp_path, [{**row, "subtype": "A1"} for row in numbered(20)])
+    add_run(project, HOSTILE, {item: Outcome(item % 2) for item in range(1, 21)})
+    add_run(project, "other", {item: Outcome(int(item % 3 == 0)) for item in range(1, 21)})
+    return project
+
+
+def reports(project: Project) -> dict[str, Report]:
+    return {
+        "compare": compare(project, HOSTILE, "other", by="type", samples=50),
+        "family": family(project),
+        "errors": joint_errors(project, samples=50),
+    }
+
+
+def lines(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_has_a_line_for_all_items_and_one_a_group(project: Project) -> None:
+    report = compare(project, HOSTILE, "other", by="type", samples=50)
+    total, group = lines(comparison_as(report, "csv"))
+    assert (total["a"], total["b"], total["group"], group["group"]) == (f"'{inert(HOSTILE)}", "other", "", "A")
+    assert float(total["difference"]) == report.difference
+    assert (float(total["ci_low"]), float(total["ci_high"])) == report.ci
+    assert float(total["mcc_a"]) == report.metrics[2].a
+    assert (total["q"], float(group["q"])) == ("", report.groups[0].q)
+    assert group["mcc_a"] == ""
+    assert (total["protocol"], total["gold"]) == ("forced", "final")
+
+
+def test_csv_of_several_has_a_line_a_pair(project: Project) -> None:
+    found = reports(project)
+    pairs = lines(comparison_as(found["family"], "csv"))
+    assert [float(line["holm_p"]) for line in pairs] == [pair.holm_p for pair in found["family"].family]  # type: ignore[union-attr]
+    (joint,) = lines(comparison_as(found["errors"], "csv"))
+    pair = found["errors"].errors[0]  # type: ignore[union-attr]
+    assert (float(joint["kappa"]), int(joint["errors_both_wrong"])) == (pair.kappa, pair.errors.both_wrong)
+    assert float(joint["on_correct_n"]) == pair.on_correct.n
+
+
+@pytest.mark.parametrize("as_", get_args(TableFormat))
+def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -> None:
+    for report in reports(project).values():
+        text = comparison_as(report, as_)
+        assert "nan" not in text
+        assert "\x1b" not in text
+        if as_ == "markdown":
+            assert "<script>" not in text
+            assert "protocol forced, gold final" in text
+
+
+def test_a_save_is_a_new_file_without_verifiers_names_in_its_own(project: Project) -> None:
+    for kind, report in reports(project).items():
+        first, second = (save_comparison(report, project.path, "markdown") for _ in range(2))
+        assert (first.name, second.name) == (f"p-{kind}-forced-final.md", f"p-{kind}-forced-final-2.md")
+        assert first.read_text(encoding="utf-8") == comparison_as(report, "markdown")

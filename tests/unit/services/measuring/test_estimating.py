@@ -1,0 +1,253 @@
+"""Estimates from few labels: which items count, what is predicted of them, and what is said about the sample."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from tests.helpers import make_project
+from tests.tui.stage import HOSTILE, add_run
+from workbench.analysis.prediction_powered import powered
+from workbench.errors import UsageError
+from workbench.model.estimate import EstimateReport, EstimateRow, Quantity
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome, Protocol3
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.estimating import estimate
+from workbench.services.measuring.estimating_text import estimate_text
+from workbench.services.project import Project
+
+ITEMS = 400
+LABELLED = 100
+
+
+def gold_of(item: int) -> bool:
+    return item % 3 == 0
+
+
+@pytest.fixture(scope="module")
+def said() -> dict[str, dict[int, Outcome]]:
+    draw = random.Random(8)
+
+    def outcome(item: int, right: float) -> Outcome:
+        if draw.random() < 0.05:
+            return Outcome(draw.choice((2, 3)))
+        return Outcome(int(gold_of(item)) if draw.random() < right else int(not gold_of(item)))
+
+    worth = {"judge": 0.8, "rules": 0.9, "other": 0.85}
+    return {name: {item: outcome(item, right) for item in range(1, ITEMS + 1)} for name, right in worth.items()}
+
+
+@pytest.fixture
+def project(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> Project:
+    return filled(tmp_path, said, set(range(1, ITEMS + 1, ITEMS // LABELLED)))
+
+
+def filled(folder: Path, said: dict[str, dict[int, Outcome]], labelled: set[int]) -> Project:
+    """Two completions a question, the first half of them of type A."""
+    rows = [
+        {
+            "question_id": f"q{(item - 1) // 2}",
+            "completion_id": f"c{item}",
+            "gold": gold_of(item) if item in labelled else None,
+            "type": "A" if item <= ITEMS // 2 else "B",
+        }
+        for item in range(1, ITEMS + 1)
+    ]
+    project = make_project(folder, rows)
+    for name, outcomes in said.items():
+        add_run(project, name, outcomes)
+    return project
+
+
+def row(
+    report: EstimateReport, quantity: Quantity, group: str | None = None, *, stratified: bool = False
+) -> EstimateRow:
+    (found,) = (
+        one for one in report.rows if (one.quantity, one.group, one.stratified) == (quantity, group, stratified)
+    )
+    return found
+
+
+def vote(outcome: Outcome) -> float:
+    return {Outcome.CORRECT: 1.0, Outcome.INCORRECT: 0.0}.get(outcome, 0.5)
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+def test_what_is_right_and_what_is_predicted(
+    project: Project, said: dict[str, dict[int, Outcome]], protocol: Protocol3
+) -> None:
+    """Worked item by item from the words of the protocols."""
+    truth, predicted, question = [], [], []
+    for item, own in said["judge"].items():
+        is_undecided = own >= Outcome.ABSTAIN
+        if is_undecided and protocol == "decided":
+            continue
+        correct = (vote(said["rules"][item]) + vote(said["other"][item])) / 2
+        right = gold_of(item) == (own == Outcome.CORRECT)
+        expected = correct if own == Outcome.CORRECT else 1 - correct
+        if is_undecided and protocol == "strict":
+            right, expected = False, 0.0
+        truth.append(int(right) if item % 4 == 1 else -1)
+        predicted.append(expected)
+        question.append((item - 1) // 2)
+    known = powered(np.array(truth), np.array(predicted), np.array(question))
+    found = row(estimate(project, "judge", protocol=protocol), "accuracy")
+    assert found.estimate == pytest.approx(known.estimate)
+    assert found.ci == pytest.approx(known.ci)
+    assert found.power == pytest.approx(known.power)
+    assert found.saved == pytest.approx(known.effective - truth.count(1) - truth.count(0))
+    table = next(one for one in accuracy(project, verifiers=("judge",), protocol=protocol).rows if one.group is None)
+    assert found.classical == pytest.approx(table.accuracy)
+    assert found.classical_ci == pytest.approx(table.ci)
+
+
+def test_it_is_nearer_to_the_truth_and_narrower(project: Project, said: dict[str, dict[int, Outcome]]) -> None:
+    found = row(estimate(project, "judge"), "accuracy")
+    outcomes = said["judge"]
+    truth = sum(gold_of(item) == (outcomes[item] == Outcome.CORRECT) for item in outcomes) / ITEMS
+    assert found.ci is not None
+    assert found.classical_ci is not None
+    assert found.ci[0] < truth < found.ci[1]
+    assert found.ci[1] - found.ci[0] < 0.85 * (found.classical_ci[1] - found.classical_ci[0])
+    assert (found.labelled, found.unlabelled, found.questions) == (LABELLED, ITEMS - LABELLED, LABELLED)
+
+
+def test_the_share_of_correct_completions_needs_no_protocol(project: Project) -> None:
+    found = [row(estimate(project, "judge", protocol=protocol), "prevalence") for protocol in get_args(Protocol3)]
+    assert found[0] == found[1] == found[2]
+    assert found[0].ci is not None
+    assert found[0].ci[0] < 1 / 3 < found[0].ci[1]
+    assert (found[0].saved or 0) > LABELLED
+
+
+def test_predictors_are_those_named_else_all_others(project: Project) -> None:
+    assert estimate(project, "judge").predictors == ["rules", "other"]
+    assert estimate(project, "judge", ("other",)).predictors == ["other"]
+    better = row(estimate(project, "judge", ("rules",)), "accuracy")
+    assert better.estimate != row(estimate(project, "judge", ("other",)), "accuracy").estimate
+
+
+def test_groups_and_the_estimate_weighed_by_them(project: Project) -> None:
+    report = estimate(project, "judge", by="type")
+    groups = [row(report, "accuracy", group) for group in ("A", "B")]
+    stratified = row(report, "accuracy", stratified=True)
+    assert [group.labelled for group in groups] == [LABELLED // 2] * 2
+    assert sum(group.unlabelled for group in groups) == stratified.unlabelled
+    assert stratified.classical == pytest.approx(sum(group.classical or 0 for group in groups) / 2)
+    alone = estimate(project, "judge", selection=Selection((parse_condition("type=A"),)))
+    assert row(alone, "accuracy").estimate == groups[0].estimate
+    assert [one.group for one in report.rows] == [None, None, "A", "B"] * 2
+
+
+def test_another_mix_of_types_is_said(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
+    project = filled(tmp_path, said, set(range(1, 61)) | {301, 321, 341})
+    report = estimate(project, "judge")
+    assert [(one.group, one.labelled, one.unlabelled) for one in report.mix] == [("A", 30, 70), ("B", 3, 97)]
+    assert report.mix_p is not None
+    assert report.mix_p < 0.001
+    text = estimate_text(report)
+    assert "another mix by type" in text
+    assert "Broken down by type" in " ".join(text.split())
+    assert "Broken down" not in estimate_text(estimate(project, "judge", by="type"))
+
+
+def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
+    report = estimate(project, "judge")
+    assert (report.mix_p or 0) > 0.05
+    assert "another mix" not in estimate_text(report)
+    assert "hardly" not in estimate_text(report)
+
+
+def test_a_group_without_labels_has_no_estimate_and_a_reason(
+    tmp_path: Path, said: dict[str, dict[int, Outcome]]
+) -> None:
+    report = estimate(filled(tmp_path, said, set(range(1, 101))), "judge", by="type")
+    for one in (row(report, "accuracy", "B"), row(report, "accuracy", stratified=True)):
+        assert (one.estimate, one.ci, one.classical, one.saved) == (None, None, None, None)
+        assert "No labelled item" in (one.reason or "")
+    assert "No labelled item in: B." in estimate_text(report)
+    assert row(report, "accuracy", "A").estimate is not None
+
+
+def test_few_items_without_labels_are_no_ground_for_predictions(
+    tmp_path: Path, said: dict[str, dict[int, Outcome]]
+) -> None:
+    found = row(estimate(filled(tmp_path, said, set(range(3, ITEMS + 1))), "judge"), "accuracy")
+    assert (found.unlabelled, found.saved, found.estimate) == (2, 0, found.classical)
+    assert found.reason == "Only 1 question without gold: predictions count from 10 on."
+
+
+def test_where_everything_is_labelled_nothing_is_saved(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
+    report = estimate(filled(tmp_path, said, set(range(1, ITEMS + 1))), "judge")
+    found = row(report, "accuracy")
+    assert (found.unlabelled, found.saved) == (0, 0)
+    assert (found.estimate, found.ci) == (found.classical, found.classical_ci)
+    assert "nothing to predict" in (found.reason or "")
+    assert report.mix_p is None
+
+
+def test_items_excluded_in_conflict_and_checks(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
+    project = filled(tmp_path, said, set(range(1, 81)))
+    with project.database.write() as connection:
+        # 90 to 92 are excluded, people differ on 95 and 96, 98 is a check.
+        for item, state in ((90, "excluded"), (91, "excluded"), (92, "excluded"), (95, "conflict"), (96, "conflict")):
+            connection.execute("INSERT INTO item_states (completion_id, state) VALUES (?, ?)", (item, state))
+        connection.execute("INSERT INTO check_items (completion_id, verdict, added_at) VALUES (98, 'correct', '')")
+    report = estimate(project, "judge")
+    found = row(report, "accuracy")
+    assert (found.labelled, found.unlabelled) == (80, ITEMS - 80 - 4)
+    assert report.in_conflict == 2
+    assert "2 items in conflict" in estimate_text(report)
+
+
+def test_few_labelled_questions_are_said(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
+    report = estimate(filled(tmp_path, said, set(range(1, 41))), "judge")
+    assert "Only 20 questions with labels" in estimate_text(report)
+
+
+def test_a_baseline_can_be_estimated(project: Project) -> None:
+    report = estimate(project, "always-incorrect", ("rules", "other"))
+    assert report.run is None
+    assert row(report, "accuracy").estimate == pytest.approx(
+        1 - (row(estimate(project, "always-incorrect", ("rules", "other")), "prevalence").estimate or 0), abs=0.1
+    )
+
+
+@pytest.mark.parametrize(
+    ("verifier", "predictors", "words"),
+    [
+        ("judge", ("judge",), "itself"),
+        ("nobody", ("rules",), "No complete run of nobody"),
+        ("judge", ("nobody",), "No complete run of nobody"),
+    ],
+)
+def test_what_can_not_be_estimated_is_refused(
+    project: Project, verifier: str, predictors: tuple[str, ...], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        estimate(project, verifier, predictors)
+
+
+def test_without_labels_or_predictors_it_is_refused(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": None}, {"gold": None}])
+    add_run(project, "judge", {1: Outcome.CORRECT, 2: Outcome.INCORRECT})
+    with pytest.raises(UsageError, match="No other verifier"):
+        estimate(project, "judge")
+    add_run(project, HOSTILE[2], {1: Outcome.CORRECT, 2: Outcome.CORRECT})
+    with pytest.raises(UsageError, match="has gold"):
+        estimate(project, "judge")
+
+
+def test_names_are_only_text(tmp_path: Path) -> None:
+    rows = [{"gold": True if item % 2 else None, "question_id": f"q{item}", "model": HOSTILE[2]} for item in range(8)]
+    project = make_project(tmp_path, rows)
+    for name in ("judge", HOSTILE[2]):
+        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 9)})
+    text = estimate_text(estimate(project, "judge", by="model"))
+    assert "\x1b" not in text
+    assert "␛[31m" in text

@@ -1,0 +1,170 @@
+"""A family of verifiers: every pair is the pair alone, with p-values adjusted over all, and groups that follow."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from tests.helpers import make_project
+from tests.tui.stage import HOSTILE, add_run
+from workbench.errors import UsageError
+from workbench.model.comparison import LEVEL, FamilyReport, PairedFigures
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.comparing import compare
+from workbench.services.measuring.comparing_text import family_text
+from workbench.services.measuring.family import family
+from workbench.services.project import Project
+
+ITEMS = 240
+ABILITIES = {"fair": 0.75, "good": 0.9, "alike": 0.89, "poor": 0.5}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    draw = random.Random(8)
+    rows = [
+        {"question_id": f"q{number // 3}", "gold": draw.random() < 0.4, "subtype": draw.choice(("A1", "B5"))}
+        for number in range(ITEMS)
+    ]
+    project = make_project(tmp_path, rows)
+    for name, ability in ABILITIES.items():
+        outcomes = {}
+        for item, row in enumerate(rows, 1):
+            right = draw.random() < ability
+            outcomes[item] = Outcome.ABSTAIN if draw.random() < 0.1 else Outcome(int(row["gold"] is right))
+        add_run(project, name, outcomes)
+    return project
+
+
+def test_every_pair_is_the_pair_alone(project: Project) -> None:
+    report = family(project, tuple(ABILITIES), protocol="decided")
+    assert [{pair.a, pair.b} for pair in report.family] == [
+        {a.verifier, b.verifier} for a, b in combinations(report.members, 2)
+    ]
+    assert len(report.family) == 6
+    for pair in report.family:
+        alone = compare(project, pair.a, pair.b, protocol="decided")
+        assert all(getattr(pair, name) == getattr(alone, name) for name in PairedFigures.__struct_fields__)
+
+
+def test_p_values_are_adjusted_over_the_whole_family(project: Project) -> None:
+    report = family(project)
+    chances = [pair.permutation_p for pair in report.family]
+    assert len(chances) == 10
+    assert [pair.holm_p for pair in report.family] == pytest.approx(multipletests(chances, method="holm")[1])
+    assert [pair.q for pair in report.family] == pytest.approx(multipletests(chances, method="fdr_bh")[1])
+
+
+def test_two_share_a_letter_exactly_where_they_are_not_told_apart(project: Project) -> None:
+    report = family(project, tuple(ABILITIES))
+    letters = {one.verifier: set(one.letters) for one in report.members}
+    for pair in report.family:
+        assert bool(letters[pair.a] & letters[pair.b]) is (pair.holm_p >= LEVEL)
+    assert report.groups is not None
+    assert all(
+        any({pair.a, pair.b} <= set(group) for group in report.groups) for pair in report.family if pair.holm_p >= LEVEL
+    )
+    assert letters["good"] & letters["alike"]
+    assert not letters["good"] & letters["poor"]
+
+
+def test_members_stand_by_accuracy_as_the_accuracy_table_has_it(project: Project) -> None:
+    members = family(project, tuple(ABILITIES)).members
+    table = {row.verifier: row for row in accuracy(project, verifiers=tuple(ABILITIES)).rows if row.group is None}
+    assert [one.accuracy for one in members] == sorted((one.accuracy for one in members), reverse=True)  # type: ignore[type-var]
+    for one in members:
+        row = table[one.verifier]
+        assert (one.n, one.questions, one.accuracy, one.ci) == (row.n, row.questions, row.accuracy, row.ci)
+
+
+def test_against_one_only_its_pairs_are_tested(project: Project) -> None:
+    report = family(project, ("good", "poor"), against="fair")
+    assert [(pair.a, pair.b) for pair in report.family] == [("good", "fair"), ("poor", "fair")]
+    assert (report.groups, report.against, {one.letters for one in report.members}) == (None, "fair", {""})
+    chances = [pair.permutation_p for pair in report.family]
+    assert [pair.holm_p for pair in report.family] == pytest.approx(multipletests(chances, method="holm")[1])
+    all_pairs = {(pair.a, pair.b): pair for pair in family(project, ("good", "poor", "fair")).family}
+    assert report.family[0].holm_p <= all_pairs["good", "fair"].holm_p
+    text = family_text(report)
+    assert "Against fair, better: good; worse: poor." in text
+    assert "letters" not in text
+
+
+def test_a_selection_narrows_every_pair(project: Project) -> None:
+    selection = Selection((parse_condition("type=A"),))
+    report = family(project, ("good", "poor"), selection=selection)
+    assert report.family[0].n == compare(project, "good", "poor", selection=selection).n < ITEMS
+
+
+def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": number % 2 == 0} for number in range(40)])
+    for name, items in (("first", range(1, 21)), ("second", range(21, 41)), ("whole", range(1, 41))):
+        add_run(project, name, dict.fromkeys(items, Outcome.INCORRECT))
+    report = family(project, ("first", "second", "whole"))
+    assert report.apart == [("first", "second")]
+    assert [(pair.n, pair.holm_p) for pair in report.family] == [(20, 1.0), (20, 1.0)]
+    assert (report.common, report.groups) == (0, [["first", "second", "whole"]])
+    text = family_text(report)
+    assert "first and second have no item in common that counts." in text
+    assert "Items that count for every verifier: 0." in text
+    assert "No two of them can be told apart" in text
+
+
+def test_what_can_not_be_compared_is_refused(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="no two verifiers"):
+        family(make_project(tmp_path / "empty", [{"gold": True}]))
+    with pytest.raises(UsageError, match="no two verifiers"):
+        family(project, ("good", "good"))
+    with pytest.raises(UsageError, match="No complete run of nobody"):
+        family(project, ("good", "fair"), against="nobody")
+    with pytest.raises(UsageError, match="No two of these verifiers"):
+        family(project, gold="people")
+
+
+def test_nothing_is_ever_not_a_number(project: Project) -> None:
+    document = msgspec.json.encode(family(project))
+    assert msgspec.json.decode(document, type=FamilyReport).members == family(project).members
+    assert b"NaN" not in document
+    assert "nan" not in family_text(family(project))
+
+
+def test_a_difference_that_one_test_alone_would_find_is_none_among_three(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": False} for _ in range(40)])
+    for name, wrong in (("best", 0), ("as-good", 1), ("worse", 6)):
+        add_run(project, name, {item: Outcome(int(item <= wrong)) for item in range(1, 41)})
+    report = family(project, ("best", "as-good", "worse"))
+    pair = next(pair for pair in report.family if {pair.a, pair.b} == {"best", "worse"})
+    assert pair.permutation_p == pytest.approx(2 / 2**6)
+    assert pair.holm_p == pytest.approx(3 * 2 / 2**6)
+    assert report.groups == [["best", "as-good", "worse"]]
+
+
+def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": False} for _ in range(60)])
+    for place, name in enumerate(("none", "half", "all")):
+        add_run(project, name, {item: Outcome(int(item <= 30 * place)) for item in range(1, 61)})
+    text = family_text(family(project, ("none", "half", "all")))
+    assert "Every two of them differ." in text
+    assert [line.split()[2:] for line in text.splitlines() if line.startswith(("1 ", "2 ", "3 "))][3:] == [
+        ["·", "+0.500*", "+1.000*"],
+        ["-0.500*", "·", "+0.500*"],
+        ["-1.000*", "-0.500*", "·"],
+    ]
+    assert "better" in text
+
+
+def test_names_are_only_text(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": True}] * 2)
+    for name in HOSTILE:
+        add_run(project, name, dict.fromkeys((1, 2), Outcome.CORRECT))
+    text = family_text(family(project))
+    assert "\x1b" not in text
+    assert "␛[31m" in text

@@ -1,0 +1,95 @@
+"""The Python API: frames that say what the command line says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import workbench
+from tests.helpers import make_project, numbered
+from tests.unit.services.measuring.scored_runs import add_complete_run
+from workbench.errors import StoreError, UsageError
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.project import Project
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Project:
+    project = make_project(tmp_path, [*numbered(6, type="A", subtype="A1"), {"type": "B", "completion_id": "c9"}])
+    said = [Outcome.CORRECT, Outcome.INCORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.CORRECT]
+    add_complete_run(project, "v", [(n, Verdict(outcome=said[n - 1], reason=f"r{n % 2}")) for n in range(1, 7)])
+    add_complete_run(project, "w", [(n, Verdict(outcome=Outcome.CORRECT, score=n / 7)) for n in range(1, 5)])
+    return project
+
+
+def test_the_accuracy_frame_is_the_accuracy_report(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        frame = project.accuracy(by="type", protocol="strict")
+    report = accuracy(stored, by="type", protocol="strict")
+    assert frame["accuracy"].astype(object).where(frame["accuracy"].notna(), None).tolist() == [
+        row.accuracy for row in report.rows
+    ]
+    assert frame["verifier"].tolist() == [row.verifier for row in report.rows]
+    assert frame.attrs["protocol"] == "strict"
+    assert frame.attrs["gold_from"] == report.gold
+
+
+@pytest.mark.parametrize("protocol", ["forced", "strict", "decided"])
+def test_verdicts_beside_gold_count_as_the_table_does(stored: Project, protocol: str) -> None:
+    with workbench.open_project(stored.path) as project:
+        judged = project.verdicts("v")
+    (row,) = (row for row in accuracy(stored, verifiers=("v",), protocol=protocol).rows if row.verifier == "v")  # type: ignore[arg-type]
+    right = judged[f"right_{protocol}"].dropna()
+    assert (len(right), float(right.mean())) == (row.n, row.accuracy)
+
+
+def test_items_come_with_gold_and_texts(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        items = project.items("type=A")
+        texts = project.items(["type=B"], texts=True)
+    assert items["gold"].tolist() == [True, False] * 3
+    assert items["gold_from"].tolist() == ["imported"] * 6
+    assert texts["completion"].tolist() == [r"It is \boxed{6}."]
+    assert texts["gold"].isna().all()
+
+
+def test_only_runs_that_count_and_verifiers_that_are_there(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        assert project.runs()["verifier"].tolist() == ["v", "w"]
+        assert set(project.verdicts()["verifier"]) == {"v", "w"}
+        assert project.compare("v", "w")["n"].tolist() == [4]
+        with pytest.raises(UsageError, match="nobody"):
+            project.verdicts("nobody")
+        with pytest.raises(UsageError, match="colour"):
+            project.items("colour=red")
+
+
+def test_a_queue_names_its_items_and_votes(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        frame = project.disagreements("verifier-gold", limit=2)
+    assert len(frame) == 2
+    assert {"completion_id", "score", "why", "v", "w"} <= set(frame.columns)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM completions",
+        "SELEC 1",
+        "SELECT * FROM nothing",
+        "SELECT ?",
+        "INSERT INTO models VALUES (9, 'x')",
+    ],
+)
+def test_sql_that_does_not_read_is_refused(stored: Project, statement: str) -> None:
+    with workbench.open_project(stored.path) as project, pytest.raises(UsageError):
+        project.sql(statement)
+    with workbench.open_project(stored.path) as project:
+        assert project.sql("SELECT count(*) AS n FROM items WHERE type = ?", ["A"])["n"].tolist() == [6]
+
+
+def test_there_must_be_a_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        workbench.open_project(tmp_path / "none.db")

@@ -1,0 +1,68 @@
+"""A report of hostile data, opened in a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hostile_report import hostile_project
+from tests.web.test_browser import QUIET
+from workbench.services.reporting.writing import write_report
+
+playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is installed")
+
+ELEMENTS = """() => ({
+    forbidden: document.querySelectorAll("script, img, iframe, object, embed, form, link, base, image, use").length,
+    handlers: [...document.querySelectorAll("*")].filter(one => [...one.attributes].some(
+        attribute => attribute.name.startsWith("on") || attribute.name === "style")).length,
+    styles: document.querySelectorAll("style").length,
+    away: [...document.querySelectorAll("[href], [src]")].filter(
+        one => !one.getAttribute("href").startsWith("#")).length,
+    hacked: window.hacked,
+    wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    shown: getComputedStyle(document.body).display,
+})"""
+SCRIPT = """() => {
+    const one = document.createElement("script");
+    one.textContent = "window.hacked = 2";
+    document.body.append(one);
+}"""
+
+
+async def test_hostile_data_is_inert(tmp_path: Path) -> None:
+    project = hostile_project(tmp_path)
+    write_report(project, tmp_path / "r.html", generated_at="now", examples=50)
+    project.close()
+    async with playwright.async_playwright() as driver:
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        for width, scheme in ((1280, "light"), (420, "dark")):
+            page = await browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            await look(page, (tmp_path / "r.html").as_uri())
+        await browser.close()
+
+
+async def look(page: Any, url: str) -> None:
+    """Open a report with all that is folded, and find nothing in it but text."""
+    asked: list[str] = []
+    trouble: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    await page.goto(url)
+    await page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    found = await page.evaluate(ELEMENTS)
+    words = await page.inner_text("body")
+    assert asked == [url]
+    assert trouble == []
+    assert found == {"forbidden": 0, "handlers": 0, "styles": 1, "away": 0, "wide": 0, "shown": "block", "hacked": None}
+    assert "<script>window.hacked = 1</script>" in words
+    assert "characters cut" in words
+    assert "\u202e" not in words
+    await page.evaluate(SCRIPT)
+    assert await page.evaluate("window.hacked") is None, "the page's own policy forbids scripts"

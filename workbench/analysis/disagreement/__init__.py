@@ -1,0 +1,1 @@
+"""Which items verifiers, gold and people disagree on, and how strongly: arrays in, rankings out."""

@@ -1,0 +1,1 @@
+"""Whether a verifier's verdicts follow what they should not: length, authorship, form, chance."""

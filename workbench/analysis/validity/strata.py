@@ -1,0 +1,131 @@
+"""How much more often one kind of completion is accepted than the others, gold (and more) being equal.
+
+Whatever goes with correctness goes with acceptance too: where wrong completions are longer, a perfect verifier
+refuses long ones more often. Differences are therefore taken within strata of equal gold, and averaged.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
+from workbench.analysis.intervals import Z95, compact, wilson
+
+FEWEST = 10
+"""Completions of either kind, in strata that have both, below which no effect is reported."""
+
+
+class Effect(Struct, frozen=True, kw_only=True):
+    """The mean difference within strata of two shares.
+
+    Attributes:
+        exposed: Completions of the kind in question, in strata that have both kinds.
+        others: The others there.
+        strata: Strata that have both kinds.
+        exposed_share: The share accepted of the exposed, strata weighted as in the difference; None for too few.
+        other_share: The same of the others.
+        difference: The one less the other; None for too few.
+        ci: Its 95 % interval, clustered; None for too few.
+    """
+
+    exposed: int
+    others: int
+    strata: int
+    exposed_share: float | None = None
+    other_share: float | None = None
+    difference: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+def stratified_difference(
+    accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray, fewest: int = FEWEST
+) -> Effect:
+    """Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
+
+    Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
+    with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's
+    design effect; the difference's ends follow from both (Newcombe's square-and-add). It keeps its coverage where
+    shares are near 0, as they are for verifiers that rarely err, and a normal interval would have no width.
+    Sources: Mantel and Haenszel, JNCI 22, 1959; Newcombe, "Interval estimation for the difference between independent
+    proportions", Statistics in Medicine 17, 1998; Yan and Su, "Stratified Wilson and Newcombe confidence intervals for
+    multiple binomial proportions", Statistics in Biopharmaceutical Research 2, 2010.
+
+    Args:
+        accepted: Whether the verifier accepts an item.
+        exposed: Whether the item is of the kind in question.
+        stratum: What is held equal, as small integers from 0.
+        question: Each item's question; questions are the clusters.
+        fewest: Items of either kind that are needed.
+    """
+    groups = int(stratum.max(initial=-1)) + 1
+    counts = [np.bincount(stratum[side], minlength=groups) for side in (exposed, ~exposed)]
+    both = (counts[0] > 0) & (counts[1] > 0)
+    sizes = [count[both] for count in counts]
+    found = Effect(exposed=int(sizes[0].sum()), others=int(sizes[1].sum()), strata=int(both.sum()))
+    if min(found.exposed, found.others) < fewest:
+        return found
+    weights = sizes[0] * sizes[1] / (sizes[0] + sizes[1])
+    weights = weights / weights.sum()
+    inside = both[stratum]
+    deff = _design_effect(accepted[inside], exposed[inside], stratum[inside], question[inside], weights, both)
+    sides = [
+        _side(accepted[chosen], stratum[chosen], both, weights, deff)
+        for chosen in (exposed & inside, ~exposed & inside)
+    ]
+    (p1, low1, high1), (p0, low0, high0) = sides
+    difference = p1 - p0
+    return Effect(
+        exposed=found.exposed,
+        others=found.others,
+        strata=found.strata,
+        exposed_share=p1,
+        other_share=p0,
+        difference=difference,
+        ci=(
+            difference - sqrt((p1 - low1) ** 2 + (high0 - p0) ** 2),
+            difference + sqrt((high1 - p1) ** 2 + (p0 - low0) ** 2),
+        ),
+    )
+
+
+def _design_effect(
+    accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray, weights: FloatArray, both: BoolArray
+) -> float:
+    """By what clusters raise the difference's variance, at least 1.
+
+    Each item's influence is w (y - p) / n of its side and stratum, against its side's sign: the variance is the sum of
+    squares over items if they are independent, over questions (each one's sum, times G / (G - 1)) if they are not.
+    """
+    weight = np.zeros(len(both))
+    weight[both] = weights
+    place = 2 * stratum.astype(np.int64) + exposed
+    n = np.bincount(place, minlength=2 * len(both))
+    shares = np.bincount(place, weights=accepted, minlength=2 * len(both)) / np.maximum(n, 1)
+    influence = np.where(exposed, 1.0, -1.0) * weight[stratum] * (accepted - shares[place]) / n[place]
+    codes, known = compact(question)
+    sums = np.bincount(codes, weights=influence, minlength=len(known))
+    alone = float((influence**2).sum())
+    if alone == 0 or len(known) < 2:
+        return 1.0
+    return max(len(known) / (len(known) - 1) * float((sums**2).sum()) / alone, 1.0)
+
+
+def _side(
+    accepted: BoolArray, stratum: IntArray, both: BoolArray, weights: FloatArray, deff: float
+) -> tuple[float, float, float]:
+    """One side's share over strata, and the ends of its interval."""
+    n = np.bincount(stratum, minlength=len(both))[both]
+    shares = np.bincount(stratum, weights=accepted, minlength=len(both))[both] / n
+    effective = n / deff
+    # Where all or none are accepted the variance is that of Wilson's centre: it must not vanish.
+    centre = (shares * effective + Z95**2 / 2) / (effective + Z95**2)
+    errors = np.sqrt(centre * (1 - centre) / (effective + Z95**2))
+    scale = float(np.sqrt((weights**2 * errors**2).sum()) / (weights * errors).sum())
+    low, high = 0.0, 0.0
+    for weight, share, size in zip(weights.tolist(), shares.tolist(), effective.tolist(), strict=True):
+        ends = wilson(share * size, size, Z95 * scale)
+        low, high = low + weight * ends[0], high + weight * ends[1]
+    return float((weights * shares).sum()), low, high

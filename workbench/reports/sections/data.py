@@ -1,0 +1,130 @@
+"""The data card."""
+
+from __future__ import annotations
+
+from workbench.model.agreement import Ceiling
+from workbench.model.card import DataCard, NamedCount
+from workbench.model.label import EXCLUSION_REASONS
+from workbench.model.taxonomy import type_display
+from workbench.render.bars import NONE, counted
+from workbench.reports.contents import Contents
+from workbench.reports.document import Block, Cell, Facts, Group, Head, Row, Section, Table
+from workbench.reports.figures import percentage
+from workbench.reports.paper import counts_table
+from workbench.reports.sections.common import constant
+
+_MOST_NAMES = 60
+
+
+def data_section(contents: Contents) -> Section:
+    """What is in the data, where it comes from, and what is odd about it."""
+    card = contents.card
+    blocks: list[Block] = [
+        counts_table(card.counts, "Items with gold; completions by answer type and domain."),
+        Facts(tuple(_facts(contents))),
+    ]
+    if len(card.crossing) > 1:
+        blocks.append(_crossing(card))
+    named = [(title, rows) for title, rows in (("Source", card.sources), ("Model", card.models)) if rows]
+    tables = tuple(_named(title, rows) for title, rows in named)
+    blocks.append(Group(title="Sources and models", blocks=tables, folded=any(len(rows) > 12 for _, rows in named)))
+    if card.files:
+        blocks.append(_files(card))
+    return Section("data", "Data card", tuple(blocks))
+
+
+def _facts(contents: Contents) -> list[tuple[str, str]]:
+    card = contents.card
+    gold = ", ".join(f"{number:,} {name}" for name, number in card.gold.items() if number)
+    rows = [("Gold from", gold or "nothing")]
+    if (found := constant(contents.overall.rows)) is not None:
+        rows.append(("Accuracy of always “incorrect”", f"{percentage(found.accuracy)}\u00a0%"))
+    for name, judges in card.selection_judges.items():
+        rows.append((f"Judges that chose {name}", ", ".join(judges)))
+    for length in card.lengths:
+        quarters = f"{length.low:,.0f} / {length.median:,.0f} / {length.high:,.0f} characters"
+        rows.append((f"Length where gold is {length.gold}", f"quartiles {quarters}"))
+    rows.append(("Excluded", _listed({EXCLUSION_REASONS.get(code, code): n for code, n in card.exclusions.items()})))
+    if card.quarantined:
+        rows.append(("Rows refused at import", _listed(card.quarantined)))
+    rows.append(("Label noise", _noise(contents)))
+    rows += [("Known quirk", quirk) for quirk in card.quirks]
+    return rows
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
+
+
+def _noise(contents: Contents) -> str:
+    """The ceiling that people's errors put on accuracy."""
+    ceilings = contents.agreement.ceiling if contents.agreement is not None else []
+    if not ceilings:
+        return "The data holds no two people's labels of an item, so the ceiling it puts on accuracy can't be told."
+    return " ".join(map(_ceiling, ceilings))
+
+
+def _ceiling(one: Ceiling) -> str:
+    source = "people’s agreement" if one.source == "agreement" else "items with a known answer"
+    low, high = (percentage(end, 2) for end in one.highest_ci)
+    return (
+        f"From {source}: one person alone is right on {percentage(one.annotator_accuracy)} %, two and a third leave "
+        f"{percentage(one.wrong, 2)} % of labels wrong, and no verifier can be measured above "
+        f"{percentage(one.highest_accuracy, 2)} % ({low}–{high})."
+    )
+
+
+def _crossing(card: DataCard) -> Table:
+    types = list(dict.fromkeys(kind for kind, _ in sorted(card.crossing)))
+    domains = list(dict.fromkeys(domain for _, domain in sorted(card.crossing, key=lambda key: key[1])))
+    rows = [
+        Row((Cell(type_display(kind)), *(Cell(f"{card.crossing.get((kind, domain), 0):,}") for domain in domains)))
+        for kind in types
+    ]
+    return Table(
+        caption="Completions with gold by answer type and domain.",
+        head=((Head("Answer type"), *(Head(domain or "no domain") for domain in domains)),),
+        rows=tuple(rows),
+    )
+
+
+def _named(title: str, rows: list[NamedCount]) -> Table:
+    shown = rows[:_MOST_NAMES]
+    left = len(rows) - len(shown)
+    return Table(
+        caption=f"Items with gold by {title.lower()}.",
+        head=((Head(title), Head("Completions"), Head("Questions"), Head("Correct (%)")),),
+        rows=tuple(
+            Row(
+                (
+                    Cell(row.name or "(none)"),
+                    Cell(f"{row.items:,}"),
+                    Cell(f"{row.questions:,}"),
+                    Cell(percentage(row.correct / row.items)),
+                )
+            )
+            for row in shown
+        ),
+        notes=(f"{left:,} more with {counted(sum(row.items for row in rows[_MOST_NAMES:]), 'item')}.",) if left else (),
+    )
+
+
+def _files(card: DataCard) -> Table:
+    return Table(
+        caption="Files the items came from, with the BLAKE2b-128 of their bytes.",
+        head=((Head("File"), Head("Data set"), Head("BLAKE2b-128"), Head("Format"), Head("Rows"), Head("Taken")),),
+        rows=tuple(
+            Row(
+                (
+                    Cell(file.name),
+                    Cell(file.dataset),
+                    Cell(file.blake2b or NONE),
+                    Cell(file.format),
+                    Cell(f"{file.read:,}"),
+                    Cell(f"{file.imported + file.unchanged:,}"),
+                )
+            )
+            for file in card.files
+        ),
+        left=4,
+    )

@@ -1,0 +1,76 @@
+"""How the figures were made, in words that follow from the figures themselves."""
+
+from __future__ import annotations
+
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.reports.contents import Contents
+from workbench.reports.document import Paragraph, Section
+
+_PROTOCOLS: dict[Protocol3, str] = {
+    "forced": "an abstention or an error counts as the verdict “incorrect”",
+    "strict": "an abstention or an error counts as wrong, whatever gold is",
+    "decided": "abstentions and errors are left out",
+}
+_GOLDS: dict[GoldChoice, str] = {
+    "final": "the adjudicated label, else the one annotators agree on, else the one the data came with",
+    "people": "the adjudicated label, else the one annotators agree on",
+    "imported": "the label the data came with",
+}
+
+
+def methods_section(contents: Contents) -> Section:
+    """A paragraph that can be quoted."""
+    parts = [_items(contents), _verdicts(contents), _intervals(), *_tests(contents), *_people(contents)]
+    return Section("methods", "Methods", (Paragraph(" ".join(parts)),))
+
+
+def _items(contents: Contents) -> str:
+    counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
+    return (
+        f"The figures are of {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
+        f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
+        f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none."
+    )
+
+
+def _verdicts(contents: Contents) -> str:
+    return (
+        "Each verifier’s newest complete run counts. Under the protocol "
+        f"{contents.protocol}, {_PROTOCOLS[contents.protocol]}. “Correct” is the positive class; MCC is 0 where it "
+        "has no denominator; averages are over items (micro) unless they say otherwise. Baselines are verifiers "
+        "that look at no completion."
+    )
+
+
+def _intervals() -> str:
+    return (
+        "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
+        "clustering by question."
+    )
+
+
+def _tests(contents: Contents) -> list[str]:
+    said = []
+    tested = [report.tests for report in contents.by.values() if report.tests is not None]
+    if tested:
+        said.append(
+            f"A group is tested against the rest of its type or of all items by {tested[0].method}; q-values are "
+            "Benjamini and Hochberg’s over all cells of the table."
+        )
+    if contents.family is not None and contents.family.family:
+        said.append(
+            "Two verifiers are compared on the items that count for both: difference with Agresti and Min’s "
+            "interval for effective counts, McNemar’s exact test, and the exact paired permutation test by "
+            "question with Holm’s correction over all pairs."
+        )
+    return said
+
+
+def _people(contents: Contents) -> list[str]:
+    found = contents.agreement
+    if found is None:
+        return []
+    return [
+        f"Agreement is of first-pass labels given blind; its bootstrap draws {found.interval_by}s "
+        f"({found.bootstrap:,} samples, seed {found.seed})."
+    ]

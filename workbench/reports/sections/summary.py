@@ -1,0 +1,115 @@
+"""The first page: every verifier on all items, beside what needs no verifier at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.reports.contents import Contents
+from workbench.reports.document import (
+    Block,
+    Cell,
+    Dot,
+    Head,
+    Intervals,
+    Paragraph,
+    Plot,
+    Point,
+    Row,
+    Scatter,
+    Section,
+    Table,
+)
+from workbench.reports.figures import percentage
+from workbench.reports.sections.common import (
+    constant,
+    decimal,
+    interval,
+    is_baseline,
+    own,
+    plots,
+    ranked,
+    selected_by_note,
+    verifier_name,
+)
+
+_HEADS = ("Verifier", "n", "Accuracy", "95 % interval", "Bal. acc.", "MCC", "FPR", "FNR", "Coverage", "AUROC")
+
+
+def summary_section(contents: Contents) -> Section:
+    """Figures of all items, and two plots of them."""
+    rows = ranked(contents)
+    found = own(contents)
+    if not found:
+        return Section("summary", "Summary", (Paragraph("No verifier has a complete run on these items yet."),))
+    blocks: list[Block] = [Paragraph(_headline(found[0], contents.overall.notes)), _table(contents, rows)]
+    dots = tuple(Dot(row.verifier, row.fpr, row.fnr) for row in found if row.fpr is not None and row.fnr is not None)
+    drawn: list[Plot] = [_accuracy_plot(contents), *([_rates_plot(dots)] if dots else [])]
+    return Section("summary", "Summary", (*blocks, plots("", drawn)))
+
+
+def _headline(best: AccuracyRow, notes: Sequence[str]) -> str:
+    """What the table says, in sentences."""
+    first = f"{best.verifier} is most accurate: {percentage(best.accuracy)}\u00a0% (95 % interval {interval(best.ci)})."
+    return " ".join((first, *notes))
+
+
+def _rates_plot(dots: tuple[Dot, ...]) -> Scatter:
+    return Scatter(
+        caption="Two ways to err (%): wrong completions accepted, and right ones refused. The lower left corner is "
+        "without error.",
+        x_label="false-positive rate: wrong completions accepted",
+        y_label="false-negative rate: right completions refused",
+        dots=dots,
+    )
+
+
+def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
+    with_area = any(row.auroc is not None for row in rows)
+    heads = _HEADS if with_area else _HEADS[:-1]
+    body = [
+        Row(_cells(row)[: len(heads)], "aside" if is_baseline(row) else "") for row in rows if row.accuracy is not None
+    ]
+    return Table(
+        caption=f"All items (%, MCC and AUROC as they are). Protocol {contents.protocol}, gold {contents.gold_choice}; "
+        "baselines, which look at no completion, stand last.",
+        head=(tuple(map(Head, heads)),),
+        rows=tuple(body),
+        notes=selected_by_note(rows),
+    )
+
+
+def _cells(row: AccuracyRow) -> tuple[Cell, ...]:
+    shares = (row.fpr, row.fnr, row.coverage)
+    return (
+        Cell(verifier_name(row)),
+        Cell(f"{row.n:,}"),
+        Cell(percentage(row.accuracy)),
+        Cell(interval(row.ci)),
+        Cell(percentage(row.balanced_accuracy)),
+        Cell(decimal(row.mcc)),
+        *(Cell(percentage(share)) for share in shares),
+        Cell(decimal(row.auroc)),
+    )
+
+
+def _accuracy_plot(contents: Contents) -> Intervals:
+    return accuracy_plot("Accuracy (%) with its 95 % interval, clustered by question.", own(contents), contents.overall)
+
+
+def accuracy_plot(
+    caption: str, rows: Iterable[AccuracyRow], report: AccuracyReport, group: str | None = None
+) -> Intervals:
+    """Verifiers one below the other, against what always saying "incorrect" gives."""
+    mark = constant(report.rows, group)
+    return Intervals(
+        caption=caption,
+        points=tuple(_point(row) for row in rows if row.accuracy is not None),
+        mark=None if mark is None else mark.accuracy,
+        mark_label="always incorrect",
+    )
+
+
+def _point(row: AccuracyRow) -> Point:
+    low, high = row.ci or (0.0, 1.0)
+    return Point(verifier_name(row), row.accuracy or 0.0, low, high)

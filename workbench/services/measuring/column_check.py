@@ -1,0 +1,37 @@
+"""What ``doctor`` says of the columns beside the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from workbench.model.health import Finding
+from workbench.render.bars import counted
+from workbench.services.measuring.column_memory import ColumnMemory
+from workbench.services.project import Project
+from workbench.store import column_files
+
+
+def column_finding(project: Project) -> Finding:
+    """Whether each file that would be believed says what the database says.
+
+    A file that is damaged, or of another history, is no harm: it is passed over, and written anew when it is needed.
+    One that fits but differs would falsify figures: somebody has changed the database behind the program's back.
+    """
+    folder = column_files.folder(project.path)
+    files = sorted(path for path in folder.glob("*") if not path.name.startswith("."))
+    memory = ColumnMemory(project.database)
+    states = {path.name: memory.agrees(column_files.run_of(path.name)) for path in files}
+    wrong = [name for name, agrees in states.items() if agrees is False]
+    if wrong:
+        what = f"not what the database says: {', '.join(wrong)}. It was changed by hand: delete the folder {folder}"
+        return Finding(name="columns", ok=False, message=what)
+    return Finding(name="columns", ok=True, message=_state(files, list(states.values())))
+
+
+def _state(files: list[Path], states: list[bool | None]) -> str:
+    if not files:
+        return "none kept"
+    size = sum(path.stat().st_size for path in files)
+    passed_over = states.count(None)
+    left = f"; {passed_over} damaged or of another history, passed over" if passed_over else ""
+    return f"ok, {counted(len(files), 'part')} in {size / 2**20:.1f} MiB{left}"

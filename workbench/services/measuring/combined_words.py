@@ -1,0 +1,108 @@
+"""What a row of an ensemble, a pick, an estimate or a correlation says, and why a figure is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from msgspec import Struct
+
+from workbench.model.best_of import BestOfRow
+from workbench.model.comparison import LEVEL, PairedFigures
+from workbench.model.downstream import DownstreamPoint, DownstreamRow
+from workbench.model.ensemble import ENSEMBLES, EnsembleRow, MemberRow
+from workbench.model.estimate import EstimateReport, EstimateRow
+from workbench.render.columns import p_value
+from workbench.services.measuring.combining_text import BEST
+from workbench.services.measuring.comparing_text import is_clear, told
+from workbench.services.measuring.estimating_text import verdict
+
+Standing = Literal["", "better", "worse", "not told apart"]
+
+
+class Said(NamedTuple):
+    """What a row says.
+
+    Attributes:
+        standing: How it stands to what it is compared with; empty where it is not compared.
+        words: Sentences.
+    """
+
+    standing: Standing = ""
+    words: tuple[str, ...] = ()
+
+
+def of_rule(one: EnsembleRow) -> Said:
+    """A rule against the best single verifier: better or worse only where both tests, the interval and q say so."""
+    missing = tuple(_undefined(one))
+    if one.kind not in ENSEMBLES:
+        return Said(words=missing)
+    if one.against is None:
+        return Said(words=(*missing, f"No item counts for both {one.rule} and {BEST}."))
+    chance = is_clear(one.against) and (one.q is None or one.q >= LEVEL)
+    doubt = () if not chance else (f"Among all comparisons of the table it may be chance: q {p_value(one.q or 1)}.",)
+    return Said(_standing(one.against, possible=not chance), (told(one.against, one.rule, BEST), *doubt, *missing))
+
+
+def _undefined(one: EnsembleRow) -> Iterator[str]:
+    if not one.n:
+        yield "No item counts here under this protocol."
+    elif one.fpr is None:
+        yield "All gold here is “correct”: there is no balanced accuracy and no FPR."
+    elif one.fnr is None:
+        yield "All gold here is “incorrect”: there is no balanced accuracy and no FNR."
+
+
+def of_member(headline: str, one: MemberRow) -> Said:
+    """What an ensemble would be without a member: better means that the member helps."""
+    if one.help is None:
+        return Said(words=(f"No item counts for {headline} both with and without it.",))
+    return Said(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
+
+
+def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
+    if not (possible and is_clear(figures)):
+        return "not told apart"
+    return "better" if figures.difference > 0 else "worse"
+
+
+def of_pick(one: BestOfRow) -> Said:
+    """A verifier's picks against random ones."""
+    if one.reason is not None:
+        return Said(words=(one.reason,))
+    if one.n == 1:
+        return Said(words=("There is nothing to choose from one.",))
+    if not one.mixed:
+        return Said(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
+    if one.gain_ci is None:
+        few = "there is one question only" if one.questions < 2 else "it is the same in every question"
+        return Said("not told apart", (f"The gain has no interval: {few}.",))
+    low, high = one.gain_ci
+    return Said("better" if low > 0 else "worse" if high < 0 else "not told apart")
+
+
+def of_estimate(report: EstimateReport, one: EstimateRow) -> Said:
+    """The verdict on the first row; of the others why predictions are no help."""
+    if one is report.rows[0]:
+        return Said(words=(verdict(report),))
+    return Said(words=() if one.reason is None else (one.reason,))
+
+
+def of_point(one: DownstreamPoint) -> Said:
+    """A verifier's accuracy and score."""
+    missing = []
+    if one.accuracy is None:
+        missing.append("No item counts here under this protocol.")
+    if one.score_ci is None and one.benchmark is not None:
+        missing.append("The score has no interval: its benchmark's n is not given, or the scores are no shares.")
+    return Said(words=tuple(missing))
+
+
+def of_association(one: DownstreamRow) -> Said:
+    """A rank correlation."""
+    return Said(words=() if one.reason is None else (one.reason,))
+
+
+def of_nothing(_one: Struct) -> Said:
+    """A row that only counts."""
+    return Said()

@@ -1,0 +1,136 @@
+"""Downstream scores as text: bars of accuracy beside bars of scores, and their rank correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from workbench.model.breakdown import group_name
+from workbench.model.comparison import LEVEL
+from workbench.model.downstream import Association, DownstreamPoint, DownstreamReport, DownstreamRow
+from workbench.render.bars import NONE, bar, counted
+from workbench.render.columns import aligned, interval, number, p_value
+from workbench.reports.document import Head, Row, Table
+from workbench.reports.table_text import plain_table
+from workbench.services.measuring.comparing_cells import heads, row
+from workbench.services.measuring.counting import counting
+
+_BAR = 16
+_ALL = "all benchmarks"
+_REFUSALS = 5
+
+
+def downstream_text(report: DownstreamReport) -> str:
+    """The whole report for a terminal."""
+    plots = [_plot(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
+    return "\n\n".join([downstream_head(report), *plots, plain_table(associations_table(report))])
+
+
+def downstream_head(report: DownstreamReport) -> str:
+    """Counted how, from how much of the file: two lines."""
+    refused = f"; {counted(report.refused, 'line')} refused" if report.refused else ""
+    return (
+        f"{counting(report.protocol, report.gold_choice, report.gold)}\n{counted(report.lines, 'score')} read{refused}"
+    )
+
+
+def scores_table(report: DownstreamReport) -> Table:
+    """Each verifier's accuracy beside the score of what was trained with it."""
+    return Table(
+        caption="Accuracy of the verifiers beside the scores of what was trained with them",
+        head=(heads("benchmark", "verifier", "n", "accuracy", "95 % interval", "score", "95 % interval", "scores"),),
+        left=2,
+        rows=tuple(map(_point_row, report.points)),
+        notes=tuple(_refusals(report)),
+    )
+
+
+def _point_row(point: DownstreamPoint) -> Row:
+    return row(
+        point.benchmark or _ALL,
+        point.verifier,
+        f"{point.n:,}",
+        number(point.accuracy),
+        interval(point.ci),
+        _score(point),
+        interval(point.score_ci),
+        f"{point.scores:,}",
+    )
+
+
+def _score(point: DownstreamPoint) -> str:
+    """The score, or a mean rank."""
+    return f"{point.score:g}" if point.benchmark is not None else f"{point.score:.1f}"
+
+
+def _refusals(report: DownstreamReport) -> Iterator[str]:
+    """What mean ranks are, and which lines were not taken."""
+    if any(point.benchmark is None for point in report.points):
+        yield f"{_ALL}: the mean of the ranks, 1 being the lowest score."
+    for line in report.refusals[:_REFUSALS]:
+        yield f"Refused: line {line.line}, {line.field or 'as a whole'}: {line.message}"
+    if report.refused > _REFUSALS:
+        yield f"{report.refused - _REFUSALS:,} more were refused."
+
+
+def _plot(points: Sequence[DownstreamPoint]) -> str:
+    """One line a verifier, the most accurate first: do the bars on the right shrink with those on the left?"""
+    benchmark = points[0].benchmark
+    low, high = min(0.0, *(point.score for point in points)), max(point.score for point in points)
+    lines = [
+        (
+            point.verifier,
+            number(point.accuracy),
+            bar(point.accuracy or 0.0, _BAR),
+            _score(point),
+            interval(point.score_ci) if point.score_ci else "",
+            bar((point.score - low) / (high - low) if high > low else 0.0, _BAR),
+        )
+        for point in points
+    ]
+    kind = "score" if benchmark is not None else "mean rank, 1 lowest"
+    return aligned([(benchmark or _ALL, "accuracy", "", kind, "", ""), *lines])
+
+
+def associations_table(report: DownstreamReport) -> Table:
+    """The rank correlations of each benchmark, and of all."""
+    both = (Head("", 3), Head("Spearman", 3), Head("Kendall", 3))
+    figures = ("coefficient", "p", "95 % interval")
+    return Table(
+        caption="Order of the verifiers by accuracy against their order by score",
+        head=(both, heads("benchmark", "items", "verifiers", *figures, *figures)),
+        left=2,
+        rows=tuple(_row(one, report.by) for one in report.rows),
+        notes=tuple(_notes(report)),
+    )
+
+
+def _row(one: DownstreamRow, by: str | None) -> Row:
+    group = group_name(one.group, by)
+    both = (*_association(one.spearman), *_association(one.kendall))
+    return row(one.benchmark or _ALL, group, f"{one.verifiers:,}", *both)
+
+
+def _association(found: Association) -> tuple[str, str, str]:
+    ends = NONE if found.ci is None else f"[{found.ci[0]:+.2f}, {found.ci[1]:+.2f}]"
+    coefficient = NONE if found.coefficient is None else f"{found.coefficient:+.2f}"
+    return coefficient, p_value(found.p), ends
+
+
+def _notes(report: DownstreamReport) -> Iterator[str]:
+    """What the figures can tell, and what they leave out."""
+    fewest = min((one for one in report.rows if one.spearman.least_p), key=lambda one: one.verifiers, default=None)
+    words = "p is one-sided: does a more accurate verifier go with a higher score?"
+    if fewest is not None and fewest.spearman.least_p is not None:
+        share = fewest.spearman.least_p
+        words += f" With {fewest.verifiers} verifiers it can't be below {p_value(share)}"
+        words += ", even in perfect order: so few can't settle it." if share >= LEVEL else "."
+    yield words
+    reasons: dict[str, list[str]] = {}
+    for one in report.rows:
+        if one.reason is not None and one.group is None:
+            reasons.setdefault(one.reason, []).append(one.benchmark or _ALL)
+    for reason, benchmarks in reasons.items():
+        yield f"{', '.join(benchmarks)}: {reason}"
+    if report.unmeasured:
+        yield f"Without a complete run here, and left out: {', '.join(report.unmeasured)}."

@@ -1,0 +1,132 @@
+"""Estimates from few labels as tables and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import fill
+
+from workbench.model.breakdown import group_name
+from workbench.model.comparison import LEVEL
+from workbench.model.estimate import EstimateReport, EstimateRow
+from workbench.render.bars import NONE, counted
+from workbench.render.columns import interval, number, p_value
+from workbench.render.inert import inert
+from workbench.reports.document import Row, Table
+from workbench.reports.table_text import plain_table
+from workbench.services.measuring.comparing_cells import heads, row
+from workbench.services.measuring.counting import counting
+
+_WIDTH = 79
+_FEW_QUESTIONS = 30
+"""With fewer labelled questions intervals by question are too narrow: see bench/prediction_powered.py."""
+
+_QUANTITIES = {"accuracy": "accuracy", "prevalence": "share correct"}
+
+
+def estimate_text(report: EstimateReport) -> str:
+    """The whole report for a terminal."""
+    blocks = [estimate_head(report), fill(verdict(report), _WIDTH), plain_table(estimate_table(report)).rstrip("\n")]
+    if _differs(report):
+        blocks.append(plain_table(mix_table(report)).rstrip("\n"))
+    return "\n\n".join(blocks) + "\n"
+
+
+def verdict(report: EstimateReport) -> str:
+    """What the estimate over all items says, in a sentence or two."""
+    one = report.rows[0]
+    if one.estimate is None or one.ci is None or one.saved is None or one.effective is None:
+        return f"No estimate. {one.reason or ''}".rstrip()
+    said = (
+        f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {counted(_items(one), 'item')}, 95 % "
+        f"interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
+    )
+    if one.reason is not None:
+        return f"{said}. {one.reason}"
+    return (
+        f"{said}. The {counted(one.labelled, 'label')} there are tell as much as {one.effective:,.0f} would without "
+        f"predictions: {one.saved:,.0f} saved."
+    )
+
+
+def estimate_table(report: EstimateReport) -> Table:
+    """Estimates with predictions beside those from labels alone."""
+    group = () if report.by is None else ("items",)
+    figures = ("labelled", "others", "estimate", "95 % interval", "labels only", "95 % interval")
+    return Table(
+        caption="Estimates for all items, with predictions and from labels only",
+        head=(heads("", *group, *figures, "trust", "worth", "saved"),),
+        left=1 + len(group),
+        rows=tuple(_row(one, report.by) for one in report.rows),
+        notes=tuple(_notes(report)),
+    )
+
+
+def _row(one: EstimateRow, by: str | None) -> Row:
+    every = f"all, by {by}" if one.stratified else "all"
+    group = () if by is None else (every if one.group is None else group_name(one.group, by),)
+    return row(
+        _QUANTITIES[one.quantity],
+        *group,
+        f"{one.labelled:,}",
+        f"{one.unlabelled:,}",
+        number(one.estimate),
+        interval(one.ci),
+        number(one.classical),
+        interval(one.classical_ci),
+        NONE if one.power is None else f"{one.power:.2f}",
+        NONE if one.effective is None else f"{one.effective:,.0f}",
+        NONE if one.saved is None else f"{one.saved:,.0f}",
+    )
+
+
+def mix_table(report: EstimateReport) -> Table:
+    """Questions with labels and without, by group."""
+    return Table(
+        caption=f"Questions by {report.mix_by}",
+        head=(heads("", "labelled", "others"),),
+        rows=tuple(
+            row(group_name(one.group, report.mix_by), f"{one.labelled:,}", f"{one.unlabelled:,}") for one in report.mix
+        ),
+    )
+
+
+def _notes(report: EstimateReport) -> Iterator[str]:
+    """What is assumed, and what speaks against it."""
+    yield (
+        "Labelled items are taken for a random sample of all. trust: how far predictions count, 0 to 1; worth: labels "
+        "that would tell as much without them. Intervals by question."
+    )
+    if any(one.stratified for one in report.rows):
+        yield f"by {report.by}: labels speak for their own group only, and groups are weighed by their items."
+    if _differs(report):
+        advice = "" if report.by else f" Broken down by {report.mix_by}, groups are weighed by their items."
+        yield (
+            f"Labelled questions are another mix by {report.mix_by} than the others (p {p_value(report.mix_p or 0)}): "
+            f"they are hardly a random sample.{advice}"
+        )
+    if report.in_conflict:
+        yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Settle them."
+    first = report.rows[0]
+    if first.questions < _FEW_QUESTIONS:
+        yield f"Only {counted(first.questions, 'question')} with labels: intervals are likely too narrow."
+    reasons = dict.fromkeys(one.reason for one in report.rows[1:] if one.reason)
+    for reason in reasons:
+        names = [one.group or "all" for one in report.rows if one.reason == reason]
+        yield f"{', '.join(dict.fromkeys(names))}: {reason}"
+
+
+def _differs(report: EstimateReport) -> bool:
+    return report.mix_p is not None and report.mix_p < LEVEL
+
+
+def _items(one: EstimateRow) -> int:
+    return one.labelled + one.unlabelled
+
+
+def estimate_head(report: EstimateReport) -> str:
+    """Whose accuracy, predicted by whom, counted how: two lines."""
+    run = "" if report.run is None else f", run {report.run}"
+    return (
+        f"{inert(report.verifier)}{run}; gold predicted by {inert(', '.join(report.predictors))}\n"
+        f"{counting(report.protocol, report.gold_choice, report.gold)}"
+    )

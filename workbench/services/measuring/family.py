@@ -1,0 +1,177 @@
+"""Several verifiers against each other, or all against one of them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, structs
+
+from workbench.errors import UsageError
+from workbench.model.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport, PairedFigures
+from workbench.model.selection import Selection
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services.measuring.columns import gold_counts
+from workbench.services.measuring.comparing import TOO_FEW, comparable
+from workbench.services.measuring.judged import Judge, Judged, judged
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import IntArray
+    from workbench.analysis.confusion import Graded
+
+
+def family(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    against: str | None = None,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> FamilyReport:
+    """Compare every two verifiers, or every one with ``against``, each pair on the items that count for both.
+
+    Args:
+        verifiers: Names; empty for all that can be compared.
+        against: The reference; it belongs to the family whether it is named among the verifiers or not.
+
+    Raises:
+        UsageError: There are fewer than two verifiers, one has no complete run, or no pair has items in common.
+    """
+    names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
+    if len(names) < 2:
+        raise UsageError(*TOO_FEW)
+    found = judged(project, names, gold=gold, selection=selection)
+    standings = _standings(found, protocol)
+    pairs = _pairs(standings, found.question, against)
+    if not pairs:
+        raise UsageError(
+            "No two of these verifiers have an item in common that counts.", f"Gold {gold}, protocol {protocol}."
+        )
+    groups = None if against else _groups(standings, pairs)
+    return FamilyReport(
+        family=pairs,
+        members=_members(standings, groups),
+        apart=_apart(standings, pairs, against),
+        against=against,
+        groups=None if groups is None else [[standings[place].judge.name for place in group] for group in groups],
+        level=LEVEL,
+        common=_common(standings),
+        protocol=protocol,
+        gold=gold_counts(project, selection or Selection()),
+        gold_choice=gold,
+    )
+
+
+class _Standing(Struct, frozen=True, kw_only=True, eq=False):
+    """One verifier's items that count, and its figures on them."""
+
+    judge: Judge
+    graded: Graded
+    questions: int
+    accuracy: float | None
+    ci: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, judge: Judge, outcome: IntArray, gold: IntArray, question: IntArray, protocol: Protocol3) -> _Standing:
+        import numpy as np
+
+        from workbench.analysis.confusion import grade
+        from workbench.analysis.intervals import clustered_wilson
+
+        graded = grade(outcome, gold, protocol)
+        counted, right = graded
+        any_item = bool(counted.any())
+        return cls(
+            judge=judge,
+            graded=graded,
+            questions=len(np.unique(question[counted])),
+            accuracy=float(right[counted].mean()) if any_item else None,
+            ci=clustered_wilson(right[counted], question[counted]) if any_item else None,
+        )
+
+
+def _standings(found: Judged, protocol: Protocol3) -> list[_Standing]:
+    """The most accurate first."""
+    standings = [
+        _Standing.of(judge, outcome, found.gold, found.question, protocol)
+        for judge, outcome in zip(found.judges, found.outcomes, strict=True)
+    ]
+    return sorted(standings, key=lambda one: -(one.accuracy or 0.0))
+
+
+def _pairs(standings: list[_Standing], question: IntArray, against: str | None) -> list[FamilyPair]:
+    """The pairs with items in common, with p-values adjusted over all of them."""
+    from workbench.analysis.compare import compare_graded
+    from workbench.analysis.multiplicity import benjamini_hochberg, holm
+
+    found: list[tuple[str, str, PairedFigures]] = []
+    for a, b in _matches(standings, against):
+        paired = compare_graded(a.graded, b.graded, question)
+        if paired is not None:
+            found.append((a.judge.name, b.judge.name, paired))
+    chances = [paired.permutation_p for *_, paired in found]
+    return [
+        FamilyPair(**structs.asdict(paired), a=a, b=b, holm_p=holm_p, q=q)
+        for (a, b, paired), holm_p, q in zip(found, holm(chances), benjamini_hochberg(chances), strict=True)
+    ]
+
+
+def _matches(standings: list[_Standing], against: str | None) -> list[tuple[_Standing, _Standing]]:
+    if against is None:
+        return list(combinations(standings, 2))
+    reference = next(one for one in standings if one.judge.name == against)
+    return [(one, reference) for one in standings if one is not reference]
+
+
+def _groups(standings: list[_Standing], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
+    """Verifiers, by rank, that can't be told apart; those without items in common can't either.
+
+    Holm and not Benjamini-Hochberg decides: a ranking is one statement made of all its pairs, so that one false pair
+    makes it false, and pairs that share a verifier depend on each other in ways under which only Holm's bound is sure
+    to hold.
+    """
+    import numpy as np
+
+    from workbench.analysis.letters import alike_groups
+
+    place = {one.judge.name: number for number, one in enumerate(standings)}
+    differ = np.zeros((len(standings), len(standings)), dtype=bool)
+    for pair in pairs:
+        if pair.holm_p < LEVEL:
+            a, b = place[pair.a], place[pair.b]
+            differ[a, b] = differ[b, a] = True
+    return alike_groups(differ)
+
+
+def _members(standings: list[_Standing], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
+    import numpy as np
+
+    from workbench.analysis.letters import letters
+
+    shown = letters(groups, len(standings)) if groups is not None else [""] * len(standings)
+    return [
+        FamilyMember(
+            verifier=one.judge.name,
+            run=one.judge.run,
+            n=int(np.count_nonzero(one.graded.counted)),
+            questions=one.questions,
+            accuracy=one.accuracy,
+            ci=one.ci,
+            letters=letter,
+        )
+        for one, letter in zip(standings, shown, strict=True)
+    ]
+
+
+def _apart(standings: list[_Standing], pairs: list[FamilyPair], against: str | None) -> list[tuple[str, str]]:
+    together = {(pair.a, pair.b) for pair in pairs}
+    matches = ((a.judge.name, b.judge.name) for a, b in _matches(standings, against))
+    return [match for match in matches if match not in together]
+
+
+def _common(standings: list[_Standing]) -> int:
+    import numpy as np
+
+    return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))

@@ -1,0 +1,62 @@
+"""Verifiers' agreement with each other and their errors in common: which of them are worth combining."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from workbench.errors import UsageError
+from workbench.model.comparison import Bootstrap, JointErrorReport
+from workbench.model.selection import Selection
+from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services.measuring.columns import gold_counts
+from workbench.services.measuring.comparing import TOO_FEW
+from workbench.services.measuring.judged import judged
+from workbench.services.project import Project
+
+SAMPLES = 1_000
+"""Samples of the bootstrap of every pair, unless others are asked for."""
+
+
+def joint_errors(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+    samples: int = 0,
+    seed: int = 0,
+) -> JointErrorReport:
+    """Every two verifiers' agreement and joint errors, each pair on the items that count for both.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        samples: Of the bootstrap behind the intervals; 0 for none.
+
+    Raises:
+        UsageError: There are fewer than two verifiers, or one has no complete run.
+    """
+    from workbench.analysis.joint_errors import Verdicts, judge_pair, said
+
+    found = judged(project, verifiers, gold=gold, selection=selection)
+    if len(found.judges) < 2:
+        raise UsageError(*TOO_FEW)
+    order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
+    words = {found.judges[place].name: said(found.outcomes[place], protocol) for place in order}
+    draws = Bootstrap(samples=samples, seed=seed) if samples else None
+    return JointErrorReport(
+        errors=[
+            judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question), draws)
+            for a, b in combinations(words, 2)
+        ],
+        verifiers={found.judges[place].name: found.judges[place].run for place in order},
+        bootstrap=draws,
+        protocol=protocol,
+        gold=gold_counts(project, selection or Selection()),
+        gold_choice=gold,
+    )
+
+
+def _rank(name: str, verifiers: tuple[str, ...]) -> int:
+    """Verifiers in the order they were named in; those of no name in that of their runs."""
+    return verifiers.index(name) if name in verifiers else 0

@@ -1,0 +1,181 @@
+"""What a reader should know before quoting an accuracy table: a plain sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from workbench.model.agreement import Ceiling
+from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.render.bars import counted, percent
+from workbench.services.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
+from workbench.services.measuring.judged import BASELINE
+
+if TYPE_CHECKING:
+    from workbench.analysis.compare import Power
+
+LEVEL: Final = 0.05
+"""q-values below this are named."""
+
+_NAMED = 5
+"""Names in a sentence at most."""
+
+
+def notes(report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling]) -> tuple[str, ...]:
+    """The sentences on a report without any."""
+    everything = [row for row in report.rows if row.group is None]
+    verifiers = [row for row in everything if row.kind == "verifier" and row.n]
+    if not entries.items:
+        if not any(report.gold.values()):
+            return ("There are no such items.",)
+        return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
+    return (
+        *_constant(everything, verifiers),
+        *_detectable(verifiers, entries),
+        *_cells(report),
+        *_ceiling(ceilings, verifiers),
+        *_partial(verifiers, report, entries.items),
+        *_one_question(everything),
+        *_judges(verifiers),
+        *_majority(everything, entries.tied),
+        *_ahead(report),
+    )
+
+
+def judged(row: AccuracyRow, protocol: str) -> int:
+    """Items with gold and a verdict, decided or not."""
+    return row.n + (row.abstain + row.error if protocol == "decided" else 0)
+
+
+def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Who is right more often than one verdict for all."""
+    shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
+    known = {name: share for name, share in shares.items() if share is not None}
+    if not known:
+        return
+    constant = max(known, key=lambda name: known[name])
+    rivals = [row for row in verifiers if row.verifier not in CONSTANTS]
+    above = [row for row in rivals if row.accuracy is not None and row.accuracy > _constant_share(row, constant)]
+    clear = [row for row in above if row.ci is not None and row.ci[0] > _constant_share(row, constant)]
+    said = f"{constant} is right on {percent(known[constant])} % of items"
+    if not rivals:
+        yield f"{said}."
+        return
+    more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
+    yield f"{said}; {more}, {_excluding(clear)}."
+
+
+def _excluding(clear: Sequence[AccuracyRow]) -> str:
+    if not clear:
+        return "none with an interval that excludes it"
+    return f"{len(clear)} with an interval that excludes it ({_names([row.verifier for row in clear])})"
+
+
+def _constant_share(row: AccuracyRow, constant: str) -> float:
+    """How often a constant is right on the items of a row."""
+    wrong = (row.tn + row.fp) / row.n
+    return wrong if constant == BASELINE else 1 - wrong
+
+
+def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
+    """What difference between the two best such data could show."""
+    ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)[:2]
+    if len(ranked) < 2:
+        return
+    a, b = (row.verifier for row in ranked)
+    by_name = {entry.name: entry for entry in entries.verifiers}
+    one, other = by_name[a], by_name[b]
+    found = entries.remembered("power", (one, other), lambda: _paired(one, other, entries))
+    if found is None or found.detectable is None:
+        return
+    yield (
+        f"{a} and {b}, the most accurate, differ in who is right on {percent(found.discordance)} % of "
+        f"{counted(found.n, 'item')}: a true difference of {percent(min(found.detectable, 1.0))} points would show in "
+        "four of five cases."
+    )
+
+
+def _paired(a: Entry, b: Entry, entries: Entries) -> Power | None:
+    from workbench.analysis.compare import power, quadrants
+
+    both = [entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b)]
+    common = both[0].counted & both[1].counted
+    if not common.any():
+        return None
+    cells = quadrants(both[0].right[common], both[1].right[common])
+    return power(cells, entries.overall(a).columns.question[common])
+
+
+def _cells(report: AccuracyReport) -> Iterator[str]:
+    """Which groups stand out."""
+    if report.tests is None:
+        return
+    low = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) < 0]
+    high = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) > 0]
+    tested = f"{counted(report.tests.hypotheses, 'test')} of a group against what it belongs to"
+    if not low and not high:
+        yield f"Of {tested}, none has q < {LEVEL:g}: these groups may differ by chance."
+        return
+    worst = [f"{row.verifier} on {row.group}" for row in sorted(low, key=lambda row: row.q or 0.0)]
+    named = f" ({_names(worst)})" if worst else ""
+    below, above = counted(len(low), "cell"), counted(len(high), "cell")
+    yield f"With q < {LEVEL:g}, over {tested}: {below} below{named}, {above} above."
+
+
+def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """How high a verifier without any error could be measured."""
+    for found in ceilings:
+        low, high = found.highest_ci
+        source = "people's agreement" if found.source == "agreement" else "items whose answer is known"
+        at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= low]
+        reached = f" At that ceiling: {_names(at)}." if at else ""
+        yield (
+            f"By {source}, {percent(found.wrong, 2)} % of people's labels are wrong: a verifier without any error "
+            f"would be measured at {percent(found.highest_accuracy)} % [{percent(low)}, {percent(high)}].{reached}"
+        )
+
+
+def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:
+    """Whose figures are of fewer items than others'."""
+    counts = {row.verifier: judged(row, report.protocol) for row in verifiers}
+    some = [f"{name} {number:,}" for name, number in counts.items() if number < items]
+    if some:
+        yield f"Of {counted(items, 'item')} with gold, some have no verdict; with one: {_names(some)}."
+
+
+def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Whether there is nothing to cluster by."""
+    if any(row.n > 1 for row in everything) and all(row.questions <= 1 for row in everything):
+        yield "All items are of one question: intervals take them for independent, and are likely too narrow."
+
+
+def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Whose verdicts made the set what it is."""
+    chose = [row.verifier for row in verifiers if row.selection_judge]
+    if chose:
+        yield f"{_names(chose)}: verdicts of this judge, or of its model, decided what belongs to the data (marked †)."
+
+
+def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
+    """What the one baseline that is no constant rests on."""
+    if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
+        ties = f" Tied, and taken as incorrect: {_names(tied)}." if tied else ""
+        yield f"{MAJORITY} knows the gold it is measured on: it says of each type what is most frequent there.{ties}"
+
+
+def _ahead(report: AccuracyReport) -> Iterator[str]:
+    """Who is to be expected ahead at which prevalence."""
+    if report.best_at:
+        stretches = [
+            f"{one.verifier} from {percent(one.low)} to {percent(one.high)} % correct" for one in report.best_at
+        ]
+        yield f"Highest expected accuracy: {'; '.join(stretches)}."
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

@@ -1,0 +1,73 @@
+"""Best of n as a table and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.model.best_of import BestOfReport, BestOfRow
+from workbench.render.bars import NONE, counted, percent
+from workbench.render.columns import interval, number
+from workbench.reports.document import Row, Table
+from workbench.reports.table_text import plain_table
+from workbench.services.measuring.comparing_cells import heads, row, signed, signed_interval
+from workbench.services.measuring.counting import counting
+
+_UNDECIDED = {
+    "forced": "undecided ones rank last",
+    "strict": "undecided ones rank against their gold",
+    "decided": "undecided ones can't be picked",
+}
+
+
+def best_of_text(report: BestOfReport) -> str:
+    """The whole report for a terminal."""
+    return f"{best_of_head(report)}\n\n{plain_table(best_of_table(report))}"
+
+
+def best_of_head(report: BestOfReport) -> str:
+    """Counted how, on what: two lines."""
+    return (
+        f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
+        f"{counted(report.questions, 'question')} with gold, {report.several:,} of them with two completions or more; "
+        f"the most is {report.most:,}"
+    )
+
+
+def best_of_table(report: BestOfReport) -> Table:
+    """Verifiers as selectors, for each n."""
+    figures = ("questions", "mixed", "best of n", "95 % interval", "random", "oracle")
+    return Table(
+        caption="How often the completion that a verifier picks of n is correct",
+        head=(heads("verifier", "picks by", "n", *figures, "gain", "95 % interval", "closed"),),
+        left=2,
+        rows=tuple(map(_row, report.rows)),
+        notes=tuple(_notes(report)),
+    )
+
+
+def _row(one: BestOfRow) -> Row:
+    return row(
+        one.verifier,
+        one.picks_by,
+        f"{one.n:,}",
+        f"{one.questions:,}",
+        f"{one.mixed:,}",
+        number(one.accuracy),
+        interval(one.ci),
+        number(one.random),
+        number(one.oracle),
+        signed(one.gain),
+        signed_interval(one.gain_ci),
+        NONE if one.closed is None else f"{percent(one.closed)} %",
+    )
+
+
+def _notes(report: BestOfReport) -> Iterator[str]:
+    yield (
+        f"Expectation over all sets of n; among equals any is picked; {_UNDECIDED[report.protocol]}. Questions with at "
+        "least n completions, each alike; mixed: those of them where a pick matters."
+    )
+    yield "random picks any, oracle a correct one where there is one (pass@n); closed: the share of the way between."
+    if report.several * 2 < report.questions:
+        said = counted(report.several, "question")
+        yield f"Most questions here have one completion: what a verifier picks of {said} says little of it."

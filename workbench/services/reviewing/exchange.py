@@ -1,0 +1,116 @@
+"""Review files out and in: every decision, whether or not it stands; reading one twice changes nothing.
+
+An import records what was decided and does nothing else: an item that was sent back elsewhere is not reopened here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import structs
+
+from workbench.errors import UsageError
+from workbench.formats import reviews as review_files
+from workbench.formats.writing import new_file
+from workbench.model.item import Refusal
+from workbench.model.review import Review, ReviewLine, ReviewsImported
+from workbench.model.run import RefusedLine
+from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.project import Project
+from workbench.services.reviewing.decided import line_of
+from workbench.store import label_lines, people, reviews
+from workbench.store.events import Connection
+
+
+class _Refused(Exception):
+    """A line can't be taken; ``field`` and the message say why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
+    """Write all reviews in the order in which they came; returns the number of lines.
+
+    Raises:
+        FormatError: The file exists and ``force`` is not set, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    reader, written = project.database.reader(), 0
+    with new_file(path, force=force) as file:
+        for review in reviews.every(reader):
+            file.write(msgspec.json.encode(line_of(reader, review)) + b"\n")
+            written += 1
+    return written
+
+
+def import_reviews(project: Project, path: Path) -> ReviewsImported:
+    """Read a review file; a line that is there already is unchanged, the same uuid with other content is refused.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    report = ReviewsImported()
+    for some in some_at_a_time(list(review_files.read(path))):
+        with project.database.write("full") as connection:
+            for number, line in some:
+                try:
+                    if isinstance(line, Refusal):
+                        raise _Refused(line.field or "", line.message)
+                    new = _put(connection, line)
+                except _Refused as error:
+                    report.refused += 1
+                    report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
+                else:
+                    report.imported += new
+                    report.unchanged += not new
+    return report
+
+
+def _put(connection: Connection, line: ReviewLine) -> bool:
+    """Store what a line says; whether that was new."""
+    line = structs.replace(line, reviewer=people.tidy(line.reviewer))
+    known = reviews.by_uuid(connection, line.uuid)
+    if known is not None:
+        if line_of(connection, known) != line:
+            raise _Refused("uuid", "another review of this uuid is there already")
+        return False
+    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    if not found:
+        raise _Refused("completion_id", f"there is no completion {line.completion_id!r} of this question here")
+    run = None
+    if line.verifier is not None:
+        run = reviews.newest_run(connection, line.verifier, found[0][0])
+        if run is None:
+            raise _Refused("verifier", f"no run of {line.verifier!r} has a verdict on this item")
+    if line.supersedes is not None:
+        _require_taken_back(connection, line.supersedes, found[0][0])
+    try:
+        reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
+    except UsageError as error:
+        raise _Refused("reviewer", str(error)) from error
+    review = Review(
+        uuid=line.uuid,
+        kind=line.kind,
+        completion=found[0][0],
+        run=run,
+        verifier=line.verifier,
+        category=line.category,
+        gold=line.gold,
+        queue=line.queue,
+        note=line.note,
+        reviewer=line.reviewer,
+        supersedes=line.supersedes,
+        created_at=line.created_at,
+    )
+    reviews.append(connection, review, reviewer)
+    return True
+
+
+def _require_taken_back(connection: Connection, uuid: str, completion: int) -> None:
+    taken_back = reviews.by_uuid(connection, uuid)
+    if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
+        raise _Refused("supersedes", f"there is no decision {uuid!r} on this item to take back")

@@ -1,0 +1,376 @@
+"""Disagreements: the queues of items worth a look, each item with why, and the way to a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, get_args
+
+from msgspec import structs
+from rich.cells import cell_len
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+from textual.worker import Worker, WorkerState
+
+from workbench.errors import UsageError
+from workbench.model.review import QUEUES, Disagreement, Queue
+from workbench.model.verdict import GoldChoice
+from workbench.services.items import browsing
+from workbench.services.measuring.judged import everybody
+from workbench.tui.actions import Action
+from workbench.tui.queue_reading import Count, Found, Wanted, counted, read
+from workbench.tui.review_desk import Decision, ReviewDesk, taken_back
+from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.switches import following
+from workbench.tui.widgets import queue_view as view
+from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.condition_suggester import ConditionSuggester
+from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.item_source import FixedSource
+from workbench.tui.widgets.many_choices import ManyMenu
+from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
+from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+if TYPE_CHECKING:
+    from workbench.tui.screens.review_item import ReviewItemScreen
+
+WIDE = 110
+"""Terminal columns from which verdicts and reviews stand in words."""
+
+TALL = 34
+"""Terminal lines from which all queues are listed above the table."""
+
+_FILTER = 32
+"""Cells of the filter that the first line shows."""
+
+_READ = "queue"
+_UNDO = "queue-undo"
+
+
+class DisagreementsScreen(WorkbenchScreen):
+    """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed."""
+
+    CSS_PATH = "disagreements.tcss"
+    TITLE_TEXT = "Disagreements"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),
+        Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
+        Action("disagreements.split", "s", "next_split", "k", "How many verifiers against the others: the next k."),
+        Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
+        Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
+        Action("disagreements.hide", "h", "hide", "Hide", "Leave out what has been reviewed, or list it again."),
+        Action("disagreements.errors", "e", "errors", "Errors", "Count the errors marked, by verifier and kind."),
+        Action(
+            "disagreements.next", "n", "next_open", "Next", "Go to the next item nobody has reviewed.", footer=False
+        ),
+        Action(
+            "disagreements.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False
+        ),
+        Action(
+            "disagreements.undo",
+            "z",
+            "take_back",
+            "Undo",
+            "Take the decision on this item back, or your last one.",
+            False,
+        ),
+        Action("disagreements.again", "r", "again", "Read again", "Read the queue anew.", footer=False),
+        Action("disagreements.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted = Wanted()
+        self.found: Found | None = None
+        self.counts: dict[Queue, Count] = {}
+        self._must_count = True
+        self._desk: ReviewDesk | None = None
+        self._opened: ReviewItemScreen | None = None
+        self._wide = self._undoing = False
+
+    @property
+    def desk(self) -> ReviewDesk:
+        """Where decisions are stored."""
+        if self._desk is None:
+            self._desk = ReviewDesk(self.project, browsing.coordinator_name())
+        return self._desk
+
+    def compose(self) -> ComposeResult:
+        """The frame; the items come later."""
+        yield TitleBar("Disagreements", "reading …")
+        yield Static(id="queue-list", markup=False)
+        yield Static(id="queue-text", markup=False)
+        yield VirtualTable(id="queue-table")
+        with VerticalScroll(id="queue-detail", can_focus=False):
+            yield Static(markup=False)
+        yield PromptBar()
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin to read."""
+        table = self.query_one(VirtualTable)
+        table.focus()
+        self.watch(table, "position", self._tell, init=False)
+        self._ask()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Words where there is room for them, else symbols."""
+        self._wide = event.size.width >= WIDE
+        self.set_class(self._wide and event.size.height >= TALL, "tall")
+        if self.found is not None:
+            self._list(self.found)
+            self._count()
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def _ask(self, **changes: object) -> None:
+        """Read what is wanted now; the counts of the queues go with the settings they share."""
+        self.wanted = structs.replace(self.wanted, **changes)
+        if changes.keys() - {"queue", "hidden"}:
+            self.counts, self._must_count = {}, True
+        self.query_one(TitleBar).say("reading …")
+        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ)
+
+    def _show(self, found: Found) -> None:
+        if found.wanted != self.wanted:
+            return
+        self.found = found
+        self.desk.take(found.queue, found.order, found.reviewed)
+        self._list(found)
+        self.refresh_bindings()
+        self._tell()
+        self._show_counts(self.counts)
+        self._count()
+
+    def _list(self, found: Found) -> None:
+        names, wide = found.queue.verifiers, self._wide
+        source = FixedSource(
+            view.columns(names, wide=wide),
+            found.order,
+            lambda ids: [view.row_of(item, names, wide=wide) for item in found.queue.rows(ids)],
+        )
+        table = self.query_one(VirtualTable)
+        table.set_source(source)
+        instead = found.instead_of(table.selected_id or 0)
+        if instead is not None:
+            table.jump_to_id(instead)
+        self._say(found.queue.text)
+        if not found.order:
+            self._show_detail([])
+
+    def _say(self, text: str) -> None:
+        """What the queue is."""
+        words = view.head(self.wanted.queue, text, listed=self.has_class("tall"))
+        self.query_one("#queue-text", Static).update(words)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Where there is no such queue, no rows of another one are left behind."""
+        if event.state is not WorkerState.ERROR:
+            return
+        if event.worker.group == _UNDO:
+            self._undoing = False
+        if event.worker.group == _READ:
+            self.found = None
+            self.query_one(VirtualTable).set_source(MemorySource(view.columns((), wide=self._wide)))
+            self._say(str(event.worker.error))
+            self._show_detail([])
+            self._tell()
+
+    def _count(self) -> None:
+        """Count all queues, for the list of them, or for when they are asked for."""
+        if self._must_count:
+            self._must_count = False
+            self._count_then(self._show_counts)
+
+    def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
+        self.in_background(partial(counted, self.project, self.wanted), then, group="queue-counts")
+
+    def _show_counts(self, counts: dict[Queue, Count]) -> None:
+        self.counts = counts
+        self.query_one("#queue-list", Static).update(view.listing(self.wanted.queue, counts))
+
+    def on_screen_resume(self) -> None:
+        """Go to the item that was read last, and read what has become of the queue."""
+        if self._opened is not None:
+            self.query_one(VirtualTable).jump_to_id(self._opened.completion)
+            self._opened, self._must_count = None, True
+            self._ask()
+
+    def action_again(self) -> None:
+        """Read the queue anew."""
+        self._must_count = True
+        self._ask()
+
+    # -- which queue -------------------------------------------------------------------------------
+
+    def action_choose_queue(self) -> None:
+        """Ask which, with their counts."""
+        if self.counts:
+            self._ask_queue(self.counts)
+        else:
+            self.query_one(TitleBar).say("counting …")
+            self._count_then(self._ask_queue)
+
+    def _ask_queue(self, counts: dict[Queue, Count]) -> None:
+        self._show_counts(counts)
+        self._tell()
+        choices = [Choice(name, view.choice(name, counts[name])) for name in QUEUES]
+        menu = ChoiceMenu("Which disagreements?", choices, chosen=(self.wanted.queue,), wide=True)
+        self.app.push_screen(menu, self._queue_chosen)
+
+    def _queue_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self._ask(queue=name)
+
+    def action_next_split(self) -> None:
+        """The next size of the smaller side."""
+        if self.found is not None:
+            sizes = tuple(range(1, len(self.found.queue.verifiers) // 2 + 1))
+            present = self.wanted.k or sizes[-1]
+            self._ask(k=following(present, sizes) if present in sizes else sizes[0])
+
+    def action_next_gold(self) -> None:
+        """Compare with the next gold."""
+        self._ask(gold=following(self.wanted.gold, get_args(GoldChoice)))
+
+    def action_choose_verifiers(self) -> None:
+        """Ask who takes part."""
+        self.in_background(partial(everybody, self.project), self._ask_verifiers, group="queue-verifiers")
+
+    def _ask_verifiers(self, names: tuple[str, ...]) -> None:
+        present = self.found.queue.verifiers if self.found is not None else self.wanted.verifiers
+        self.app.push_screen(ManyMenu("Which verifiers take part?", names, present), self._verifiers_chosen)
+
+    def _verifiers_chosen(self, chosen: tuple[str, ...] | None) -> None:
+        if chosen is not None:
+            self._ask(verifiers=chosen, k=None)
+
+    def action_hide(self) -> None:
+        """Leave out what is reviewed, or list it again."""
+        self._ask(hidden=not self.wanted.hidden)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a k only where verifiers are split."""
+        if action == "next_split":
+            return self.wanted.queue == "split"
+        return super().check_action(action, parameters)
+
+    # -- the filter --------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        """Ask for conditions; what can be filtered by is read for the suggestions."""
+        self.in_background(partial(browsing.names, self.project), self._ask_filter, group="queue-names")
+
+    def _ask_filter(self, names: dict[str, list[str]]) -> None:
+        text = self.wanted.filter
+        self.query_one(PromptBar).ask(
+            "filter",
+            "filter",
+            f"{text} " if text else "",
+            hint="type=A dataset=NAME verdict:NAME=correct  (tab completes)",
+            suggester=ConditionSuggester(names),
+        )
+
+    @on(PromptBar.Submitted)
+    def _filtered(self, event: PromptBar.Submitted) -> None:
+        text = event.text.strip()
+        names = self.found.everybody if self.found is not None else ()
+        try:
+            conditions = browsing.read_conditions(text, names)
+        except UsageError as error:
+            self.query_one(PromptBar).complain(f"{error.message} {error.hint}")
+            return
+        self._close_prompt()
+        self._ask(filter=text, conditions=conditions)
+
+    def _close_prompt(self) -> None:
+        self.query_one(PromptBar).close()
+        self.query_one(VirtualTable).focus()
+
+    def action_back(self) -> None:
+        """Close the line, else clear the filter, else leave."""
+        if self.query_one(PromptBar).asking:
+            self._close_prompt()
+        elif self.wanted.conditions:
+            self._ask(filter="", conditions=())
+        else:
+            self.workbench.action_go_back()
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    @on(RowHighlighted)
+    def _highlighted(self, event: RowHighlighted) -> None:
+        if self.found is not None:
+            self.in_background(partial(self.found.queue.rows, [event.row_id]), self._show_detail, group="queue-detail")
+
+    def _show_detail(self, rows: Sequence[Disagreement]) -> None:
+        box = self.query_one("#queue-detail", VerticalScroll)
+        box.query_one(Static).update(view.detail(rows[0]) if rows else view.NOTHING)
+        box.scroll_home(animate=False)
+
+    def action_open_item(self) -> None:
+        """Open the row under the cursor."""
+        self.query_one(VirtualTable).action_open()
+
+    @on(RowSelected)
+    def _row_selected(self, event: RowSelected) -> None:
+        from workbench.tui.screens.review_item import ReviewItemScreen
+
+        if self.found is not None:
+            self._opened = ReviewItemScreen(event.row_id, self.desk, self.found.queue)
+            self.app.push_screen(self._opened)
+
+    def action_next_open(self) -> None:
+        """Go to the next item nobody has reviewed."""
+        table = self.query_one(VirtualTable)
+        place = self.desk.next_open(-1 if table.cursor is None else table.cursor)
+        if place is None:
+            self.notify("Every item of this queue is reviewed.", markup=False)
+        else:
+            table.jump_to_row(place + 1)
+
+    def action_errors(self) -> None:
+        """Count the errors that have been marked."""
+        from workbench.tui.screens.error_counts import ErrorCountsScreen
+
+        self.app.push_screen(ErrorCountsScreen())
+
+    def action_take_back(self) -> None:
+        """Take the decision on the row back, or the last one."""
+        item = self.query_one(VirtualTable).selected_id
+        if item is not None and not self._undoing:
+            self._undoing = True
+            self.in_background(partial(self.desk.take_back, item), self._taken_back, group=_UNDO)
+
+    def _taken_back(self, decision: Decision | None) -> None:
+        self._undoing = False
+        self.notify(printable(taken_back(decision)), markup=False)
+        if decision is not None:
+            self.query_one(VirtualTable).jump_to_id(decision.completion)
+            self.action_again()
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self.trouble(event.error)
+
+    def _tell(self) -> None:
+        """How far the queue is reviewed, where the cursor is, and what is asked for."""
+        wanted, found = self.wanted, self.found
+        if found is None:
+            self.query_one(TitleBar).say(wanted.queue)
+            return
+        parts = [
+            Part(view.progress(len(found.reviewed), len(found.queue))),
+            Part(f"row {self.query_one(VirtualTable).position}", 4),
+            Part("reviewed hidden" if wanted.hidden else "", 2),
+            Part(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
+            Part(view.taking_part(wanted.verifiers, found.everybody), 2),
+            Part(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
+        ]
+        self.query_one(TitleBar).say_parts(parts)

@@ -1,0 +1,351 @@
+"""A table of figures with a cursor on one cell: names stay in sight, columns are whole, colours follow the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.color import Color
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from workbench.tui.widgets.cells import fit, printable
+
+_HEADER = 2  # lines: titles, and what stands below them
+_GAP = 1  # before each column
+_NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take
+_LONGEST: Final = 40  # cells of names: further away, figures would be hard to follow
+_STRENGTH: Final = 0.5  # of the deepest tint
+_GLYPH: Final = 0.45  # of a glyph, on the way from the ground to the text
+
+
+class MatrixCell(NamedTuple):
+    """One figure.
+
+    Attributes:
+        glyph: Stands before the text; it tells without colours what the tint tells.
+        tint: From -1, the worst, to 1, the best; None for no colour.
+    """
+
+    text: str
+    glyph: str = ""
+    tint: float | None = None
+
+
+class MatrixColumn(NamedTuple):
+    """One column; the key is what the cursor holds on to."""
+
+    key: str | None
+    title: str
+    below: str = ""
+
+
+class MatrixRow(NamedTuple):
+    """One row; the key is what the cursor holds on to.
+
+    Attributes:
+        mark: Symbols before the name.
+        name: Data, cut where it is too long.
+        after: Stands behind the name, however long that is.
+    """
+
+    key: str
+    mark: str
+    name: str
+    after: str
+    cells: tuple[MatrixCell, ...]
+
+
+class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
+    """Rows × columns of figures; the names at the left can hold the cursor too.
+
+    Attributes:
+        row: Where the cursor is, from 0.
+        column: The same; -1 on the names.
+    """
+
+    class Moved(Message):
+        """The cursor is on another cell, or that cell has become another."""
+
+    class Opened(Message):
+        """The cell under the cursor was clicked."""
+
+    class TitleClicked(Message):
+        """A title was clicked; the cursor is in its column now."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"matrix--{part}" for part in ("header", "name", "current", "cursor", "glyph", "good", "bad")
+    }
+    DEFAULT_CSS = """
+    Matrix {
+        background: $surface;
+        color: $foreground;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size: 1 1;
+        & > .matrix--header { background: $panel; color: $foreground; text-style: bold; }
+        & > .matrix--name { text-style: bold; }
+        & > .matrix--current { background: $panel; color: $foreground; text-style: bold; }
+        & > .matrix--cursor {
+            background: $block-cursor-blurred-background;
+            color: $block-cursor-blurred-foreground;
+            text-style: bold;
+        }
+        &:focus > .matrix--cursor {
+            background: $block-cursor-background;
+            color: $block-cursor-foreground;
+            text-style: bold;
+        }
+        & > .matrix--glyph { color: $text-muted; }
+        & > .matrix--good { background: $success; }
+        & > .matrix--bad { background: $error; }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1, 0)", "Up", show=False, id="matrix.up"),
+        Binding("down,j", "move(1, 0)", "Down", show=False, id="matrix.down"),
+        Binding("left", "move(0, -1)", "Left", show=False, id="matrix.left"),
+        Binding("right", "move(0, 1)", "Right", show=False, id="matrix.right"),
+        Binding("pageup", "move_page(-1)", "Page up", show=False, id="matrix.page-up"),
+        Binding("pagedown", "move_page(1)", "Page down", show=False, id="matrix.page-down"),
+        Binding("home", "move(0, -100000)", "First column", show=False, id="matrix.first"),
+        Binding("end", "move(0, 100000)", "Last column", show=False, id="matrix.last"),
+        Binding("ctrl+home", "move(-100000, 0)", "First row", show=False, id="matrix.top"),
+        Binding("ctrl+end", "move(100000, 0)", "Last row", show=False, id="matrix.bottom"),
+    ]
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.rows: Sequence[MatrixRow] = ()
+        self.columns: Sequence[MatrixColumn] = ()
+        self.row = self.column = 0
+        self._corner = ""
+        self._first = 0  # column in sight
+        self._widths: list[int] = []
+        self._styles_of: dict[str, Style] = {}
+        self._tints: dict[float, tuple[Style, Style]] = {}
+
+    # -- what screens call -------------------------------------------------------------------------
+
+    def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
+        """Show other figures; the cursor stays with its row's and its column's key, else near where it was."""
+        row, column = self.row_key, self.column_key
+        on_names = self.column < 0
+        self._corner, self.columns, self.rows = corner, columns, rows
+        self._widths = [
+            _GAP + max(map(cell_len, (head.title, head.below, *(_whole(row.cells[place]) for row in rows))))
+            for place, head in enumerate(columns)
+        ]
+        size = Size(1, _HEADER + len(rows))
+        if size != self.virtual_size:
+            self.virtual_size = size
+            self.refresh(layout=True)
+        self.move_to(row, column)
+        if on_names:
+            self._place(self.row, -1)
+        self.refresh()
+
+    def move_to(self, row: str | None, column: str | None) -> None:
+        """Put the cursor on a cell by keys; where a key isn't there, the place stays as far as it can."""
+        keys = [one.key for one in self.rows]
+        heads = [one.key for one in self.columns]
+        self._place(
+            keys.index(row) if row in keys else self.row,
+            heads.index(column) if column in heads else min(max(self.column, 0), len(heads) - 1),
+        )
+
+    @property
+    def row_key(self) -> str | None:
+        """The key of the row under the cursor; None without rows."""
+        return self.rows[self.row].key if self.row < len(self.rows) else None
+
+    @property
+    def column_key(self) -> str | None:
+        """The key of the column under the cursor; on the names that of the first one."""
+        place = max(self.column, 0)
+        return self.columns[place].key if place < len(self.columns) else None
+
+    # -- the cursor --------------------------------------------------------------------------------
+
+    def _place(self, row: int, column: int) -> None:
+        self.row = min(max(row, 0), max(len(self.rows) - 1, 0))
+        self.column = min(max(column, -1), len(self.columns) - 1)
+        self._bring_into_sight()
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _bring_into_sight(self) -> None:
+        top, height = self.scroll_offset.y, max(1, self.scrollable_size.height - _HEADER)
+        if not top <= self.row < top + height:
+            self.scroll_to(y=self.row if self.row < top else self.row - height + 1, animate=False, force=True)
+        if self.column < self._first:
+            self._first = max(self.column, 0)
+        while self._first < self.column and self.column not in self._in_sight():
+            self._first += 1
+
+    def action_move(self, rows: int, columns: int) -> None:
+        """Move the cursor."""
+        self._place(self.row + rows, self.column + columns)
+
+    def action_move_page(self, pages: int) -> None:
+        """Move the cursor by whole pages."""
+        self._place(self.row + pages * max(1, self.scrollable_size.height - _HEADER), self.column)
+
+    def on_resize(self) -> None:
+        """Keep the cursor in sight."""
+        self._bring_into_sight()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Move to a cell, open the one under the cursor, or say that a title was clicked."""
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        column = self._column_at(place.x)
+        row = place.y - _HEADER + self.scroll_offset.y
+        if column is None or row >= len(self.rows):
+            return
+        if place.y < _HEADER:
+            self._place(self.row, column)
+            self.post_message(self.TitleClicked())
+        elif (row, column) == (self.row, self.column):
+            self.post_message(self.Opened())
+        else:
+            self._place(row, column)
+
+    def on_mouse_scroll_right(self) -> None:
+        """Show the next column at the right."""
+        if self._first + len(self._in_sight()) < len(self.columns):
+            self._first += 1
+            self.refresh()
+
+    def on_mouse_scroll_left(self) -> None:
+        """Show the column before."""
+        self._first = max(0, self._first - 1)
+        self.refresh()
+
+    # -- drawing -----------------------------------------------------------------------------------
+
+    @property
+    def _name_width(self) -> int:
+        """Cells of the names; they get what columns leave over."""
+        width = self.scrollable_size.width
+        wanted = max((cell_len(row.mark + printable(row.name) + row.after) for row in self.rows), default=0) + 1
+        granted = max(_NAMES[0], int(width * _NAMES[1]), width - sum(self._widths) - 1)
+        return max(0, min(max(wanted, cell_len(self._corner) + 1), granted, width, _LONGEST))
+
+    def _in_sight(self) -> list[int]:
+        """The columns that are shown: whole ones from the first on."""
+        room = self.scrollable_size.width - self._name_width - 1
+        shown: list[int] = []
+        for place in range(self._first, len(self.columns)):
+            room -= self._widths[place]
+            if room < 0 and shown:
+                break
+            shown.append(place)
+        return shown
+
+    def _column_at(self, x: int) -> int | None:
+        edge = self._name_width
+        if x < edge:
+            return -1
+        for place in self._in_sight():
+            edge += self._widths[place]
+            if x < edge:
+                return place
+        return None
+
+    def notify_style_update(self) -> None:
+        """Draw anew with the theme's colours."""
+        super().notify_style_update()
+        self._styles_of.clear()
+        self._tints.clear()
+
+    def _style(self, part: str) -> Style:
+        if part not in self._styles_of:
+            plain = not part
+            self._styles_of[part] = self.rich_style if plain else self.get_component_rich_style(f"matrix--{part}")
+        return self._styles_of[part]
+
+    @property
+    def _untinted(self) -> tuple[Style, Style]:
+        """A cell's style without a tint, and its glyph's."""
+        return self._style(""), self._style("glyph")
+
+    def _tinted(self, tint: float) -> tuple[Style, Style]:
+        """The background towards good or bad, with black or white on it, whichever is read better; and the glyph's.
+
+        The sixteen colours of a terminal's own palette have nothing between them: there is no tint then.
+        """
+        if tint not in self._tints:
+            towards = self.get_component_styles("matrix--good" if tint > 0 else "matrix--bad").background
+            if towards.ansi is not None:
+                return self._untinted
+            ground: Color = self.background_colors[1].blend(towards, _STRENGTH * abs(tint))
+            text = ground.get_contrast_text(1.0)
+            self._tints[tint] = (
+                Style.from_color(text.rich_color, ground.rich_color),
+                Style.from_color(ground.blend(text, _GLYPH).rich_color, ground.rich_color),
+            )
+        return self._tints[tint]
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of the visible part; the first two are the header."""
+        width = self.scrollable_size.width
+        row = y - _HEADER + self.scroll_offset.y
+        if y < _HEADER:
+            strip = self._header_line(below=y == 1)
+        elif row < len(self.rows):
+            strip = self._row_line(row)
+        else:
+            return Strip.blank(width, self._style(""))
+        return strip.adjust_cell_length(width, self._style("header" if y < _HEADER else ""))
+
+    def _header_line(self, *, below: bool) -> Strip:
+        shown = self._in_sight()
+        before = "‹" if self._first and not below else ""
+        text = fit("" if below else f" {self._corner}", self._name_width - len(before)) + before
+        for place in shown:
+            head = self.columns[place]
+            text += fit(head.below if below else head.title, self._widths[place], "right")
+        more = "›" if not below and shown and shown[-1] + 1 < len(self.columns) else ""
+        return Strip([Segment(text + more, self._style("header"))])
+
+    def _row_line(self, number: int) -> Strip:
+        row = self.rows[number]
+        here = number == self.row
+        segments = [Segment(self._named(row), self._style(self._name_part(here)))]
+        for place in self._in_sight():
+            cell, width = row.cells[place], self._widths[place] - _GAP
+            if here and place == self.column:
+                segments.append(Segment("›" + fit(_whole(cell), width, "right"), self._style("cursor")))
+                continue
+            room = " " * max(0, width - cell_len(_whole(cell)))
+            ground, glyph = self._untinted if cell.tint is None else self._tinted(cell.tint)
+            segments += (
+                Segment(" " * _GAP, self._style("")),
+                Segment(room, ground),
+                Segment(cell.glyph, glyph),
+                Segment(cell.text, ground),
+            )
+        return Strip(segments)
+
+    def _name_part(self, here: bool) -> str:
+        return "name" if not here else "cursor" if self.column < 0 else "current"
+
+    def _named(self, row: MatrixRow) -> str:
+        after = f" {row.after}" if row.after else ""
+        width = self._name_width
+        return fit(fit(row.mark + printable(row.name), width - cell_len(after)) + after, width)
+
+
+def _whole(cell: MatrixCell) -> str:
+    return cell.glyph + cell.text

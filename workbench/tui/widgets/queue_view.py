@@ -1,0 +1,126 @@
+"""A queue of disagreements as text: its rows, and what stands behind the one under the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from textual.content import Content
+
+from workbench.model.review import QUEUES, Disagreement, Queue, Review
+from workbench.render.bars import counted
+from workbench.tui.queue_reading import Count
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.item_source import OUTCOME_MARKS, marked
+from workbench.tui.widgets.review_words import review_cell, review_words
+
+WORDS = 4
+"""Up to so many verifiers have their verdicts in words too, where there is room."""
+
+_STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
+
+
+def columns(verifiers: Sequence[str], *, wide: bool) -> list[Column]:
+    """The columns of a queue; verdicts of many verifiers are symbols only."""
+    words = wide and len(verifiers) <= WORDS
+    votes = (
+        Column(
+            f"vote-{place}",
+            printable(name),
+            min_width=11 if words else 5,
+            ideal_width=max(11, min(14, len(name))) if words else 6,
+            sortable=False,
+        )
+        for place, name in enumerate(verifiers)
+    )
+    return [
+        Column("completion_id", "id", min_width=8, ideal_width=16 if wide else 12, sortable=False),
+        Column("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18, sortable=False),
+        Column("score", "score", min_width=5, ideal_width=6, align="right", sortable=False),
+        Column("gold", "gold", min_width=11 if words else 4, ideal_width=11, sortable=False),
+        *votes,
+        Column("subtype", "type", min_width=4, ideal_width=4, sortable=False),
+        Column("why", "why", min_width=20, ideal_width=60, sortable=False),
+    ]
+
+
+def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> Row:
+    """One item under `columns`."""
+    said = {vote.verifier: vote.verdict for vote in item.votes}
+    word = marked if wide and len(verifiers) <= WORDS else _symbol
+    return Row(
+        item.id,
+        (
+            Cell(item.completion_id),
+            review_cell(item.reviews) if wide else _done(item.reviews),
+            Cell(f"{item.score:.2f}", "bold"),
+            word(item.gold),
+            *(word(said[name]) if name in said else Cell("") for name in verifiers),
+            Cell(item.subtype or item.type or "–"),
+            Cell(item.why),
+        ),
+    )
+
+
+def _symbol(word: str) -> Cell:
+    return Cell(*OUTCOME_MARKS[word])
+
+
+def _done(reviews: Sequence[Review]) -> Cell:
+    return Cell("●", "accent") if reviews else Cell("·", "dim")
+
+
+def detail(item: Disagreement) -> Content:
+    """Why the item is in the queue, who says what of it, and what stands decided: in full words."""
+    words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
+    words += [Content.assemble((f"{printable(vote.verifier)} ", "bold"), _word(vote.verdict)) for vote in item.votes]
+    decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
+    return Content("\n").join(
+        (
+            Content.assemble(("Why  ", "bold"), printable(item.why)),
+            Content("   ").join(words),
+            Content.assemble(("Decided  ", "bold"), printable(decided))
+            if decided
+            else Content.styled("not reviewed yet · enter opens it", "$text-muted"),
+        )
+    )
+
+
+NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h change what is listed."
+"""Stands in an empty queue."""
+
+
+def _word(word: str) -> Content:
+    cell = marked(word)
+    return Content.styled(cell.text, _STYLES[cell.style])
+
+
+def head(name: Queue, text: str, *, listed: bool) -> Content:
+    """What is counted from which runs and, where the queues are not listed, which queue it is."""
+    said = Content.styled(printable(text), "$text-muted")
+    return said if listed else Content.assemble((f"{name}  ", "bold $text-accent"), f"{QUEUES[name]}\n", said)
+
+
+def progress(reviewed: int, total: int) -> str:
+    """How far a queue is reviewed."""
+    return f"{reviewed:,} of {total:,} reviewed"
+
+
+def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
+    """Which verifiers take part; nothing where nobody has chosen."""
+    return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
+
+
+def choice(name: Queue, count: Count) -> str:
+    """A queue as a line of a menu."""
+    if count.trouble:
+        return f"{name:<14}{'–':>9}  {count.trouble}"
+    return f"{name:<14}{count.items:>9,}  {QUEUES[name]}" + (f" {count.reviewed:,} reviewed." if count.reviewed else "")
+
+
+def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
+    """All queues, one a line."""
+    return Content("\n").join(
+        Content.styled(f"{'›' if name == present else ' '} {choice(name, count)}", "bold" if name == present else "")
+        for name, count in counts.items()
+    )

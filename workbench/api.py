@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from msgspec import structs
 
+from workbench.errors import UsageError
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services import project as projects
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 Where = str | Sequence[str]
 """One condition such as ``"type=A"`` or several, all of which must hold; the grammar is that of ``--where``."""
+
+Names = str | Sequence[str]
+"""A verifier's name, or several."""
 
 
 class Project:
@@ -118,7 +122,7 @@ class Project:
     def accuracy(
         self,
         by: str | None = None,
-        verifiers: Sequence[str] = (),
+        verifiers: Names = (),
         *,
         protocol: Protocol3 = "forced",
         gold: GoldChoice = "final",
@@ -131,13 +135,14 @@ class Project:
                 several with commas between them.
 
         Raises:
-            UsageError: An unknown verifier, group or condition.
+            UsageError: An unknown verifier, group, protocol, gold or condition.
         """
+        _check(protocol, gold)
         from workbench.services.measuring.accuracy import accuracy
 
         report = accuracy(
             self._opened,
-            verifiers=tuple(verifiers),
+            verifiers=_all_of(verifiers),
             by=by,
             protocol=protocol,
             gold=gold,
@@ -153,8 +158,9 @@ class Project:
         """Two verifiers on the same items: one row of paired figures, as ``workbench compare``.
 
         Raises:
-            UsageError: An unknown verifier or condition, or no item counts for both.
+            UsageError: An unknown verifier, protocol, gold or condition, or no item counts for both.
         """
+        _check(protocol, gold)
         from workbench.services.measuring.comparing import compare
 
         report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=_selection(where) or Selection())
@@ -166,7 +172,7 @@ class Project:
     def disagreements(
         self,
         queue: Queue = "verifier-gold",
-        verifiers: Sequence[str] = (),
+        verifiers: Names = (),
         *,
         gold: GoldChoice = "final",
         where: Where = (),
@@ -175,12 +181,15 @@ class Project:
         """A queue of disagreements, the most suspicious first, one column a verifier that has judged the items.
 
         Raises:
-            UsageError: An unknown queue, verifier or condition.
+            UsageError: An unknown queue, verifier, gold or condition, or a limit below 0.
         """
+        _check("forced", gold)
+        if limit is not None and limit < 0:
+            raise UsageError(f"{limit} items can't be listed.", "Leave limit out for all.")
         from workbench.services.reviewing import queues
 
         found = queues.queue(
-            self._opened, queue, verifiers=tuple(verifiers), gold=gold, selection=_selection(where) or Selection()
+            self._opened, queue, verifiers=_all_of(verifiers), gold=gold, selection=_selection(where) or Selection()
         )
         rows = [
             {
@@ -211,8 +220,19 @@ def open_project(path: Path | str) -> Project:
     return Project(projects.open_project(path))
 
 
+def _check(protocol: str, gold: str) -> None:
+    """Refuse a protocol or a choice of gold that there isn't."""
+    for what, said, known in (("protocol", protocol, Protocol3), ("gold", gold, GoldChoice)):
+        if said not in get_args(known):
+            raise UsageError(f"There is no {what} {said!r}.", f"Use {', '.join(get_args(known))}.")
+
+
+def _all_of(texts: str | Sequence[str]) -> tuple[str, ...]:
+    return (texts,) if isinstance(texts, str) else tuple(texts)
+
+
 def _selection(where: Where) -> Selection | None:
-    texts = [where] if isinstance(where, str) else where
+    texts = _all_of(where)
     return Selection(tuple(parse_condition(text) for text in texts)) if texts else None
 
 

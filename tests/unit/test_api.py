@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -81,13 +82,44 @@ def test_a_queue_names_its_items_and_votes(stored: Project) -> None:
         "SELECT * FROM nothing",
         "SELECT ?",
         "INSERT INTO models VALUES (9, 'x')",
+        "BEGIN",
+        "PRAGMA query_only = OFF",
+        "PRAGMA writable_schema = ON",
+        "ATTACH '{folder}/new.db' AS new",
+        "VACUUM INTO '{folder}/new.db'",
     ],
 )
-def test_sql_that_does_not_read_is_refused(stored: Project, statement: str) -> None:
-    with workbench.open_project(stored.path) as project, pytest.raises(UsageError):
-        project.sql(statement)
+def test_sql_that_does_not_read_is_refused(stored: Project, tmp_path: Path, statement: str) -> None:
     with workbench.open_project(stored.path) as project:
+        with pytest.raises(UsageError):
+            project.sql(statement.format(folder=tmp_path))
+        with pytest.raises(UsageError):
+            project.sql("DELETE FROM changes")
+        assert not (tmp_path / "new.db").exists()
+        assert len(project.sql("PRAGMA table_info(models)")) > 1
+        assert project.sql("SELECT count(*) AS n FROM changes")["n"].tolist() != [0]
         assert project.sql("SELECT count(*) AS n FROM items WHERE type = ?", ["A"])["n"].tolist() == [6]
+
+
+@pytest.mark.parametrize(
+    ("figures", "wrong"),
+    [
+        ("accuracy", {"protocol": "lenient"}),
+        ("accuracy", {"gold": "silver"}),
+        ("compare", {"a": "v", "b": "w", "protocol": "lenient"}),
+        ("compare", {"a": "v", "b": "w", "gold": "silver"}),
+        ("disagreements", {"gold": "silver"}),
+        ("disagreements", {"limit": -1}),
+    ],
+)
+def test_a_word_that_means_nothing_is_refused(stored: Project, figures: str, wrong: dict[str, Any]) -> None:
+    with workbench.open_project(stored.path) as project, pytest.raises(UsageError):
+        getattr(project, figures)(**wrong)
+
+
+def test_one_verifier_needs_no_list(stored: Project) -> None:
+    with workbench.open_project(stored.path) as project:
+        assert project.accuracy(verifiers="v").equals(project.accuracy(verifiers=["v"]))
 
 
 def test_there_must_be_a_database(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whole results of a query, for frames; the connection can't write."""
+"""Whole results of a query, for frames; nothing but reading is possible while it runs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from workbench.errors import UsageError
 
 View = Literal["items", "item_texts", "counted_runs", "run_verdicts", "judged", "current_labels", "current_reviews"]
 """The views of `schema_views`."""
+
+_BEYOND = frozenset(
+    {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
+)
+"""What a connection that can't write to its tables may do to other files, or to those who read after."""
+
+_LOOKS = frozenset({"table_info", "table_list", "table_xinfo"})
+"""Pragmas that tell something and change nothing."""
 
 
 class Result(NamedTuple):
@@ -32,9 +40,13 @@ def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None
 def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
     """What a statement gives.
 
+    The connection can't write to its tables; SQLite's authorizer denies what goes beyond: to attach or write other
+    files, transactions, and the pragma that would make it writable.
+
     Raises:
         UsageError: It is no statement that reads, or its parameters don't fit.
     """
+    connection.set_authorizer(_authorize)
     try:
         cursor = connection.execute(sql, parameters)
         if cursor.description is None:
@@ -42,3 +54,14 @@ def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object]
         return Result([column[0] for column in cursor.description], cursor.fetchall())
     except (sqlite3.OperationalError, sqlite3.ProgrammingError, sqlite3.InterfaceError) as error:
         raise UsageError(f"SQLite: {error}.", "The views and their columns stand in docs/sql.md.") from error
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_AUTH:
+            raise
+        raise UsageError("The statement does more than read.", "Only reading is possible here.") from error
+    finally:
+        connection.set_authorizer(None)
+
+
+def _authorize(action: int, name: str | None, *_: str | None) -> int:
+    beyond = action in _BEYOND or (action == sqlite3.SQLITE_PRAGMA and name not in _LOOKS)
+    return sqlite3.SQLITE_DENY if beyond else sqlite3.SQLITE_OK

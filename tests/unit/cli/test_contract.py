@@ -179,7 +179,7 @@ def test_compare_errors_in_common(database: Path) -> None:
     assert (pair["a"], pair["b"], found["bootstrap"]) == ("exact", "always-incorrect", {"samples": 20, "seed": 3})
     keys = {"n", "agreement", "kappa", "kappa_ci", "errors", "on_correct", "on_incorrect", "either_right"}
     assert set(pair) >= keys
-    assert set(pair["errors"]) >= {"n", "wrong_a", "wrong_b", "both_wrong", "expected", "phi", "phi_ci", "q"}
+    assert set(pair["errors"]) >= {"n", "wrong_a", "wrong_b", "both_wrong", "expected", "phi", "phi_ci", "yules_q"}
 
 
 def test_compare_by_group(database: Path) -> None:

@@ -25,24 +25,18 @@ class Effect(Struct, frozen=True, kw_only=True):
         exposed: Completions of the kind in question, in strata that have both kinds.
         others: The others there.
         strata: Strata that have both kinds.
-        exposed_share: The share accepted of the exposed, strata weighted as in the difference; None for too few.
-        other_share: The same of the others.
-        difference: The one less the other; None for too few.
+        difference: The share accepted of the exposed less that of the others; None for too few.
         ci: Its 95 % interval, clustered; None for too few.
     """
 
     exposed: int
     others: int
     strata: int
-    exposed_share: float | None = None
-    other_share: float | None = None
     difference: float | None = None
     ci: tuple[float, float] | None = None
 
 
-def stratified_difference(
-    accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray, fewest: int = FEWEST
-) -> Effect:
+def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray) -> Effect:
     """Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
 
     Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
@@ -58,14 +52,13 @@ def stratified_difference(
         exposed: Whether the item is of the kind in question.
         stratum: What is held equal, as small integers from 0.
         question: Each item's question; questions are the clusters.
-        fewest: Items of either kind that are needed.
     """
     groups = int(stratum.max(initial=-1)) + 1
     counts = [np.bincount(stratum[side], minlength=groups) for side in (exposed, ~exposed)]
     both = (counts[0] > 0) & (counts[1] > 0)
     sizes = [count[both] for count in counts]
     found = Effect(exposed=int(sizes[0].sum()), others=int(sizes[1].sum()), strata=int(both.sum()))
-    if min(found.exposed, found.others) < fewest:
+    if min(found.exposed, found.others) < FEWEST:
         return found
     weights = sizes[0] * sizes[1] / (sizes[0] + sizes[1])
     weights = weights / weights.sum()
@@ -81,8 +74,6 @@ def stratified_difference(
         exposed=found.exposed,
         others=found.others,
         strata=found.strata,
-        exposed_share=p1,
-        other_share=p0,
         difference=difference,
         ci=(
             difference - sqrt((p1 - low1) ** 2 + (high0 - p0) ** 2),

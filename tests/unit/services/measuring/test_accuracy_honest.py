@@ -232,7 +232,8 @@ def test_without_gold_the_notes_say_so(tmp_path: Path) -> None:
     report = accuracy(make_project(tmp_path, [{"completion_id": "c"}]), by="type")
     assert report.notes == ("None of these items has gold by “final”: there is nothing to measure.",)
     assert {row.verifier for row in report.rows} == set(BASELINES)
-    nothing = accuracy(make_project(tmp_path / "none", []), by="type")
+    (tmp_path / "empty").mkdir()
+    nothing = accuracy(make_project(tmp_path / "empty", []), by="type")
     assert nothing.notes == ("There are no such items.",)
     assert all((row.accuracy, row.delta, row.p) == (None, None, None) for row in report.rows)
 

@@ -62,7 +62,7 @@ def differences_table(report: FamilyReport) -> Table:
         pair = pairs.get((a, b)) or pairs.get((b, a))
         if pair is None:
             return NONE
-        difference = pair.difference if pair.a == a else -pair.difference
+        difference = pair.difference if pair.a == a else 0.0 - pair.difference  # never "-0.000"
         return signed(difference) + ("*" if pair.holm_p < report.level else " ")
 
     return matrix(

@@ -101,7 +101,7 @@ def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:
     difference, says = pair.difference, standing(pair, level)
     if pair.a == a:
         return difference, says
-    return -difference, {"better": "worse", "worse": "better"}.get(says, says)
+    return 0.0 - difference, {"better": "worse", "worse": "better"}.get(says, says)  # equal is never "-0.0"
 
 
 def _judged(judges: JudgePair, measure: Measure) -> MatrixCell:

@@ -168,3 +168,10 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     text = family_text(family(project))
     assert "\x1b" not in text
     assert "␛[31m" in text
+
+
+def test_equal_has_no_sign_of_less(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"gold": number % 2 == 0} for number in range(6)])
+    for name in ("one", "two"):
+        add_run(project, name, {number: Outcome(number % 2) for number in range(1, 7)})
+    assert "-0.000" not in family_text(family(project, ("one", "two"))).split("Pairs")[0]

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.services.measuring.scored_runs import judged_project
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.project import open_project
+from workbench.services.running.run_status import wait
+from workbench.services.running.verifying import start
 
 
 @pytest.fixture(scope="session")
@@ -15,11 +18,11 @@ def judged_rows(real_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
     It is only read: whoever changes something works on a copy.
     """
-    from workbench.verifiers.baseline import AlwaysIncorrect
-    from workbench.verifiers.math_verify import MathVerify
-    from workbench.verifiers.rules.verifier import Rules
-    from workbench.verifiers.text import Exact
-
     path = tmp_path_factory.mktemp("judged") / "p.db"
-    judged_project(path, real_file, (Rules(), MathVerify(), Exact(), AlwaysIncorrect())).close()
+    project = open_project(path, create=True)
+    import_files(project, plan_import([real_file]), dataset="items")
+    # In the runner's workers, as a person would: libraries keep their state to themselves there.
+    for name in ("rules", "math-verify", "exact", "always-incorrect"):
+        wait(project, start(project, name).run)
+    project.close()
     return path

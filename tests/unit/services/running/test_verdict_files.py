@@ -193,12 +193,14 @@ def test_arguments_that_do_not_go_together_are_refused(project: Project, argumen
     assert CliRunner().invoke(root, ["verdicts", str(project.path), *arguments]).exit_code == 2
 
 
+@pytest.fixture(scope="module")
+def one_item(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    return make_project(tmp_path_factory.mktemp("any"), numbered(1))
+
+
 @given(st.binary(max_size=200))
-def test_any_bytes_are_refused_in_words(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
-    folder = tmp_path_factory.mktemp("any")
-    path = folder / "v.jsonl"
+def test_any_bytes_are_refused_in_words(one_item: Project, content: bytes) -> None:
+    path = one_item.path.with_name("v.jsonl")
     path.write_bytes(content)
-    project = make_project(folder, numbered(1))
     with suppress(FormatError):
-        assert import_verdicts(project, path, name="x").imported == 0
-    project.close()
+        assert import_verdicts(one_item, path, name="x").imported == 0

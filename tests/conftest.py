@@ -20,7 +20,11 @@ SHARED = ROOT.parent / "shared" / "data"
 
 # A busy machine is no failure: no test is judged by a clock.
 settings.register_profile(
-    "workbench", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "workbench",
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,
 )
 settings.load_profile("workbench")
 

@@ -252,7 +252,8 @@ def test_an_item_that_comes_again_hides_what_was_said_of_it(project: Project, co
     first.submit(item, Answer(verdict="incorrect", subtype="A1", note=OWN_MARK, tags=("guessed",)))
     first.flag(item, True)
     assert OWN_MARK in repr([first.history(), first.open(item.completion)])
-    again = AnnotationSession(project, "amira", policy=AnnotationPolicy(repeat_share=1.0, repeat_after_hours=0))
+    always = AnnotationPolicy(check_rate=0, repeat_share=1.0, repeat_after_hours=0)
+    again = AnnotationSession(project, "amira", policy=always)
     repeated = again.next()
     assert repeated is not None
     assert repeated.completion == item.completion

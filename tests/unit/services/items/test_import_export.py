@@ -113,7 +113,7 @@ def test_five_spoiled_lines_stand_in_quarantine(project: Project, real_file: Pat
     assert stored == (5, 65_536)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(released_rows())
 def test_any_released_rows_come_back_byte_for_byte(rows: list[dict[str, Any]]) -> None:
     with TemporaryDirectory() as name:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,6 +30,25 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
             else:
                 record = _decoded(row.line, row.raw, decoder)
                 yield row.line, row.raw, record
+
+
+def read_checked(
+    path: Path, decoder: msgspec.json.Decoder[T], fault: Callable[[T], tuple[str, str] | None]
+) -> Iterator[tuple[int, T | Refusal]]:
+    """Line numbers (from 1) with a record each, or why the line can't be taken.
+
+    Args:
+        fault: A field of a record and what is wrong with it, which its types don't tell; None for a good one.
+
+    Raises:
+        FormatError: The file can't be opened.
+    """
+    for number, raw, record in read_records(path, decoder):
+        found = None if isinstance(record, Refusal) else fault(record)
+        if found is None:
+            yield number, record
+        else:
+            yield number, Refusal(line=number, code="wrong_type", message=found[1], raw=raw, field=found[0])
 
 
 def _decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:

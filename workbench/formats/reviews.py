@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from workbench.formats.records import read_records
+from workbench.formats.records import read_checked
 from workbench.model.item import Refusal
 from workbench.model.review import ReviewLine
 
@@ -20,12 +20,7 @@ def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
     Raises:
         FormatError: The file can't be opened.
     """
-    for number, raw, line in read_records(path, _DECODER):
-        fault = None if isinstance(line, Refusal) else _fault(line)
-        if fault is None:
-            yield number, line
-        else:
-            yield number, Refusal(line=number, code="wrong_type", message=fault[1], raw=raw, field=fault[0])
+    return read_checked(path, _DECODER, _fault)
 
 
 def _fault(line: ReviewLine) -> tuple[str, str] | None:

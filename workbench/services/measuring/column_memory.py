@@ -7,7 +7,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from workbench.services.measuring import column_tables as tables
 from workbench.services.measuring.column_tables import Range, Table
@@ -51,7 +51,7 @@ class Remembered:
             held = self._held.get(name)
             if held is not None and all(map(is_, held[0], sources)):
                 self._held.move_to_end(name)
-                return held[1]  # type: ignore[return-value]
+                return cast("Made", held[1])
         made = make()
         with self._lock:
             self._held[name] = sources, made

@@ -85,14 +85,15 @@ def test_documents_speak_of_what_is_there(name: str) -> None:
 def test_every_command_is_in_help_and_has_its_own() -> None:
     from click.testing import CliRunner
 
-    from workbench.cli import COMMANDS, root
+    from workbench.cli import COMMANDS, code, root
 
-    overview = CliRunner().invoke(root, ["--help"]).output
-    for name in COMMANDS:
-        assert name in overview
-        done = CliRunner().invoke(root, [name, "--help"])
-        assert done.exit_code == 0, name
-        assert done.output.startswith("Usage:"), name
+    for group, commands in ([], COMMANDS), (["code"], code.COMMANDS):
+        overview = CliRunner().invoke(root, [*group, "--help"]).output
+        for name in commands:
+            assert name in overview
+            done = CliRunner().invoke(root, [*group, name, "--help"])
+            assert done.exit_code == 0, name
+            assert done.output.startswith("Usage:"), name
 
 
 def test_contributing_is_one_page() -> None:

@@ -6,9 +6,10 @@ A command's module is imported only when the command runs, so that ``workbench -
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from io import BytesIO, TextIOWrapper
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -61,6 +62,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "types": ("types", "Answer types that a model suggests, beside those in force."),
     "sweep": ("sweep", "Run a judge under many settings: accuracy and tokens."),
     "duel": ("duel", "Compare the reasoning of two judges, blind and in both orders."),
+    "code": ("code", "Code: outcomes of tests, selections, rankings, and tests that evolve."),
     "probe": ("probe", "Try to hack a verifier: what does it accept that answers nothing?"),
     "parse": ("parse", "Read recorded judge outputs again, under any parser."),
     "bundle": ("bundle", "Write a person's items into a database of its own, to label offline."),
@@ -72,27 +74,43 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module when the command is used; a bare database path opens the app."""
+    """A group that imports a command's module when the command is used.
+
+    Args:
+        package: Where the modules are.
+        commands: Command name -> (module in the package, one line of help), in the order of a day's work.
+    """
+
+    def __init__(self, *args: Any, package: str, commands: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._package = package
+        self._commands = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of a day's work."""
-        return list(COMMANDS)
+        """The commands in their order."""
+        return list(self._commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import and return one command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._commands:
             return None
-        module = import_module(f"workbench.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"{self._package}.{self._commands[cmd_name][0]}")
         command: click.Command = module.command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
 
 
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    package=__name__,
+    commands=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="workbench")
 @click.pass_context
 def root(ctx: click.Context) -> None:

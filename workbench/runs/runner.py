@@ -22,9 +22,9 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.llm.records import Halt
 from workbench.model.run import STATE_AFTER, Request, RunState
 from workbench.model.verdict import Verdict, VerifierInput
-from workbench.runs.execution import judge_locally
 from workbench.runs.launch import log_path
 from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.local import judge_locally
 from workbench.store import runs, verdict_cache, verdicts
 from workbench.store.connection import Database
 from workbench.store.runs import RunRow

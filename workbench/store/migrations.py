@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.store import schema, schema_analysis, schema_calls, schema_labelling
+from workbench.store import schema, schema_analysis, schema_calls, schema_code, schema_labelling
 from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
@@ -54,6 +54,11 @@ def _m005_analysis(db: Any) -> None:
     db.execute(schema_analysis.LENGTHS)
 
 
+def _m006_code(db: Any) -> None:
+    for statement in schema_code.VERSION_6:
+        db.execute(statement)
+
+
 def _set_aside(db: Any, table: str) -> None:
     """Rename a table that is made anew, and free the names of its indexes and triggers."""
     parts = db.execute(
@@ -71,6 +76,7 @@ MIGRATIONS: list[Callable[[Any], None]] = [
     _m003_model_calls,
     _m004_labelling,
     _m005_analysis,
+    _m006_code,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 

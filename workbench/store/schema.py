@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from workbench.store.schema_analysis import VERSION_5
 from workbench.store.schema_calls import VERSION_3
+from workbench.store.schema_code import VERSION_6
 from workbench.store.schema_labelling import VERSION_4
 
 _DATA = (
@@ -292,7 +293,7 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5)
+STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6)
 """All that a new database is made with, in order."""
 
 TRIGGERS = (

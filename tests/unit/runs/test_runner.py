@@ -13,7 +13,7 @@ from tests.helpers import add_items, make_project, numbered
 from workbench.model.run import RunInfo
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Verdict
-from workbench.runs import execution, runner
+from workbench.runs import local, runner
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.runner import Runner
 from workbench.services.project import Project, open_project
@@ -131,7 +131,7 @@ def test_a_limit_counts_items_that_are_done(project: Project, lease: Lease) -> N
 def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdicts, "_WINDOW", 4)
     monkeypatch.setattr(verdicts, "_TEXTS", 3)
-    monkeypatch.setattr(execution, "GROUP", 2)
+    monkeypatch.setattr(local, "GROUP", 2)
     info = start(project, "exact", selection=Selection((parse_condition("gold=correct"),), 7))
     work(project, lease)
     assert len(stored(project, info.run)) == 7
@@ -217,7 +217,7 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact")
-    judge, joined = execution.judge_inline, list[RunInfo]()
+    judge, joined = local.judge_inline, list[RunInfo]()
 
     def judge_and_import(*arguments: Any) -> None:
         judge(*arguments)
@@ -225,7 +225,7 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
             add_items(project.database, numbered(4, dataset="more"))
             joined.append(start(project, "exact"))
 
-    monkeypatch.setattr(execution, "judge_inline", judge_and_import)
+    monkeypatch.setattr(local, "judge_inline", judge_and_import)
     work(project, lease)
     assert (joined[0].run, joined[0].state, joined[0].selected) == (info.run, "running", 34)
     ended = run_info(project, info.run)
@@ -237,7 +237,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Project, int], RunInfo], state: str
 ) -> None:
     info = start(project, "exact")
-    judge = execution.judge_inline
+    judge = local.judge_inline
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
@@ -245,7 +245,7 @@ def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
             connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
         assert ask(project, info.run).state == state
 
-    monkeypatch.setattr(execution, "judge_inline", judge_and_stall)
+    monkeypatch.setattr(local, "judge_inline", judge_and_stall)
     with pytest.raises(LeaseLost):
         work(project, lease)
     assert run_info(project, info.run).state == state
@@ -255,7 +255,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
     project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = start(project, "exact", selection=Selection((), 3))
-    judge = execution.judge_inline
+    judge = local.judge_inline
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
@@ -263,7 +263,7 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
             connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
         start(project, "exact")
 
-    monkeypatch.setattr(execution, "judge_inline", judge_and_stall)
+    monkeypatch.setattr(local, "judge_inline", judge_and_stall)
     monkeypatch.setattr(verifying, "ensure_runner", lambda _: None)
     with pytest.raises(LeaseLost):
         work(project, lease)

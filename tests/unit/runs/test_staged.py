@@ -12,9 +12,9 @@ from tests.background import hurry, install_plugin, kill, runner_ends, stored, u
 from tests.helpers import add_items, make_project
 from workbench.model.run import RunInfo, VerdictLine
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.runs import execution, runner
-from workbench.runs.execution import judge_staged
+from workbench.runs import local, runner
 from workbench.runs.lease import Lease
+from workbench.runs.local import judge_staged
 from workbench.runs.runner import Runner
 from workbench.services.project import Project
 from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_lines, wait
@@ -84,7 +84,7 @@ def test_each_stage_decides_its_items(project: Project) -> None:
 
 
 def test_workers_are_started_only_when_an_item_needs_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution, "WorkerPool", no_pool)
+    monkeypatch.setattr(local, "WorkerPool", no_pool)
     add(project, *["now"] * 3)
     assert run(project).state == "complete"
 
@@ -101,7 +101,7 @@ def test_what_was_compared_before_is_not_asked_again(project: Project, monkeypat
     add(project, "later a", "later b", "now")
     run(project)
     first = lines(project)
-    monkeypatch.setattr(execution, "WorkerPool", no_pool)
+    monkeypatch.setattr(local, "WorkerPool", no_pool)
     add(project, "later b", "now", "later a", dataset="again")
     ended = run(project)
     assert (ended.state, ended.done, len(asked(project))) == ("complete", 6, 2)
@@ -215,7 +215,7 @@ class Sink:
         self.request: Exception | None = None
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
-        assert len(results) <= execution.GROUP
+        assert len(results) <= local.GROUP
         self.results += results
         self.found.update(found or {})
 
@@ -258,7 +258,7 @@ class LazyPool:
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
     made = Sink()
-    monkeypatch.setattr(execution, "WorkerPool", lambda *_: LazyPool(made))
+    monkeypatch.setattr(local, "WorkerPool", lambda *_: LazyPool(made))
     return made
 
 
@@ -290,8 +290,8 @@ def test_a_request_ends_the_workers_at_once(sink: Sink) -> None:
 @pytest.mark.parametrize(("text", "most"), [("later {}", 9), ("later", 9), ("later {}" + 100 * ".", 4)])
 def test_few_items_wait_at_any_time(sink: Sink, monkeypatch: pytest.MonkeyPatch, text: str, most: int) -> None:
     monkeypatch.setattr(sink, "recall", lambda _: None)
-    monkeypatch.setattr(execution, "MOST_WAITING", 10)
-    monkeypatch.setattr(execution, "MOST_CHARACTERS", 500)
+    monkeypatch.setattr(local, "MOST_WAITING", 10)
+    monkeypatch.setattr(local, "MOST_CHARACTERS", 500)
     waiting = []
 
     def texts() -> Iterator[str]:

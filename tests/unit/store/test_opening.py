@@ -170,8 +170,9 @@ def test_an_older_database_is_copied_then_migrated(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(migrations, "MIGRATIONS", [*migrations.MIGRATIONS, add_colour])
     database = Database(path)
     assert database.reader().execute("SELECT name, colour FROM models").fetchall() == [("m", None)]
-    with closing(sqlite3.connect(path.with_name("p.db.before-version-6"))) as copy:
-        assert copy.execute("PRAGMA user_version").fetchone() == (5,)
+    latest = len(migrations.MIGRATIONS)
+    with closing(sqlite3.connect(path.with_name(f"p.db.before-version-{latest}"))) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (latest - 1,)
         assert copy.execute("SELECT count(*) FROM completions").fetchone() == (2,)
 
 
@@ -189,7 +190,7 @@ def test_a_database_of_version_1_keeps_its_verdicts(tmp_path: Path, monkeypatch:
             connection.execute("INSERT INTO verdict_evidence VALUES (1, 1, 0, '7', '8', 10, 11, 'more')")
         project.close()
     database = Database(project.path)
-    assert database.reader().execute("PRAGMA user_version").fetchone() == (5,)
+    assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
     (line,) = verdict_lines.lines(database, 1, "v")
     assert (line.verdict, line.reason, line.ms, line.detail) == ("correct", "text_equal", 2.5, "more")
     assert (line.reference_final, line.candidate_final, line.candidate_span) == ("7", "8", (10, 11))
@@ -213,7 +214,7 @@ def test_a_database_of_version_2_keeps_its_runs_and_gets_a_secret_of_its_own(
                 connection.execute("INSERT INTO verdicts VALUES (?, 1, 0, 3, NULL, 'internal', 0)", (run,))
             project.close()
         database = Database(project.path)
-        assert database.reader().execute("PRAGMA user_version").fetchone() == (5,)
+        assert database.reader().execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
         assert verdicts.by_reason(database.reader(), run) == {"internal": 1}
         assert usage.get(database.reader(), run) is None
         keys.append(secrets.secret(database.reader()))

@@ -18,7 +18,7 @@ from workbench.errors import UsageError
 from workbench.model.probe import AcceptedProbe, BaseRow, ProbeReport
 from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
-from workbench.runs.execution import judge_locally
+from workbench.runs.local import judge_locally
 from workbench.runs.probing import Collector, Subject, Watch
 from workbench.services.items.choosing import choose, make
 from workbench.services.project import Project

@@ -1,0 +1,1 @@
+"""Building data sets: the rules by which solutions and tests are chosen, on plain data."""

@@ -1,0 +1,1 @@
+"""Tests that evolve against the solutions they let through (EvolveCoder, section 2)."""

@@ -1,0 +1,1 @@
+"""Code benchmarks made into sets for scoring and ranking (Scoring Verifiers, section 2)."""

@@ -1,0 +1,1 @@
+"""Files of code problems and of their solutions: one module a format."""

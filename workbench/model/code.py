@@ -1,0 +1,196 @@
+"""Code problems, their tests, and what came of running a solution against them."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+Form = Literal["expression", "statement", "program", "stdio"]
+"""How a test asks.
+
+- ``expression``: ``assert L == literal``; only ``L`` is evaluated in the sandbox and its value is compared outside.
+- ``statement``: any other Python statements; whether they raise is seen inside the sandbox only (forgeable).
+- ``program``: statements that stand behind the solution as one program (``suite=whole``; forgeable).
+- ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
+"""
+
+SolutionForm = Literal["program", "continuation", "reply"]
+"""What a solution's text is: a whole program, what goes on where the prompt ends, or a reply with code in it."""
+
+Origin = Literal["imported", "generated", "evolved"]
+"""Where a suite comes from: a file, a model, or rounds of evolution."""
+
+Level = Literal["L1", "L2", "L3"]
+"""How a solution was kept in: by limits alone, by Landlock and seccomp too, or in namespaces of its own besides."""
+
+OUTCOMES: Final[dict[str, str]] = {
+    "p": "passed",
+    "f": "assertion failed",
+    "e": "raised another error",
+    "t": "took too long",
+    "s": "no Python: a syntax error",
+    "x": "killed, or never reported",
+    "n": "not run",
+}
+"""Outcome letters of a test and what they mean."""
+
+PASS: Final = "p"
+BASE: Final = "base"
+
+
+class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One test of a problem.
+
+    Attributes:
+        form: See `Form`.
+        source: The test's code; for ``stdio`` the text for standard input.
+        expected: For ``stdio`` the text expected on standard output; else None.
+    """
+
+    form: Form
+    source: str
+    expected: str | None = None
+
+
+class Problem(Struct, frozen=True, kw_only=True):
+    """What is run around a solution.
+
+    Attributes:
+        task_id: The source's own id, which is the question's key.
+        prompt: The question's text; a ``continuation`` goes on where it ends.
+        canonical: The reference solution, a complete program, or "".
+        entry_point: The function or class that tests call, if the source says so.
+        setup: Code run between the solution and each test, such as ``candidate = add``.
+        language: ``"python"`` or the name of a runner (``"javascript"``).
+        seconds: The source's own time limit for a test, if it has one.
+        suites: Tests by the suite's name, in order.
+    """
+
+    task_id: str
+    prompt: str = ""
+    canonical: str = ""
+    entry_point: str | None = None
+    setup: str = ""
+    language: str = "python"
+    seconds: float | None = None
+    suites: dict[str, tuple[CodeTest, ...]] = {}
+
+
+class Program(Struct, frozen=True, kw_only=True):
+    """A solution ready to be run against tests.
+
+    Attributes:
+        source: The solution's code.
+        setup: Code run between it and each test.
+        tests: The tests, in order.
+        language: As in `Problem`.
+        seconds: Wall time a test may take.
+    """
+
+    source: str
+    tests: tuple[CodeTest, ...]
+    setup: str = ""
+    language: str = "python"
+    seconds: float = 3.0
+
+
+class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Why a test did not pass.
+
+    Attributes:
+        position: The test's place in its suite, from 0.
+        outcome: Its letter (a key of `OUTCOMES`).
+        error: The exception's type, if one was raised.
+        message: Its message, or what else is known; shortened.
+        got: The value found, as Python would write it; shortened.
+        expected: The value wanted.
+        line: Line of the solution where the exception was raised, from 1.
+    """
+
+    position: int
+    outcome: str
+    error: str | None = None
+    message: str | None = None
+    got: str | None = None
+    expected: str | None = None
+    line: int | None = None
+
+
+class Execution(Struct, frozen=True, kw_only=True):
+    """What came of running one solution against the tests of a suite.
+
+    Attributes:
+        outcomes: One letter a test, in order (keys of `OUTCOMES`).
+        level: How it was kept in.
+        forgeable: Tests that passed on the sandbox's own word, which a program that knows how could forge.
+        ms: Mean wall time of the tests that were run, in milliseconds; the program's own start is not counted.
+        failures: Why tests did not pass, the first few.
+        harness_killed: The process that runs solutions died over this one.
+    """
+
+    outcomes: str
+    level: Level
+    forgeable: int = 0
+    ms: float = 0.0
+    failures: tuple[Failure, ...] = ()
+    harness_killed: bool = False
+
+    @property
+    def passed(self) -> int:
+        """Tests that passed."""
+        return self.outcomes.count(PASS)
+
+    @property
+    def score(self) -> float | None:
+        """Passed tests of all (Scoring Verifiers 2.2); None without tests."""
+        return self.passed / len(self.outcomes) if self.outcomes else None
+
+
+class SolutionResult(Struct, frozen=True, kw_only=True):
+    """A solution's outcomes as a line of ``workbench code results``.
+
+    Attributes:
+        outcomes: One letter a test (see `OUTCOMES`).
+        passed: Tests that passed, of ``total``.
+        score: ``passed / total``, or None without tests.
+        isolation: How the solution was kept in, or None where it has not been run.
+        forgeable: Tests that passed on the sandbox's own word.
+        ms: Mean wall time of a test in milliseconds.
+    """
+
+    task_id: str
+    solution_id: str
+    completion_id: str
+    suite: str
+    outcomes: str
+    passed: int
+    total: int
+    score: float | None
+    isolation: Level | None
+    forgeable: int
+    ms: float | None
+    verifier: str
+    dataset: str
+
+
+class Provenance(Struct, frozen=True, kw_only=True):
+    """What a run's outcomes depend on besides the texts.
+
+    Attributes:
+        interpreter: Such as ``"CPython 3.11.7 (linux, x86_64)"``.
+        flags: The interpreter's own flags.
+        packages: sha256 over names and versions of what can be imported besides the standard library.
+        hash_seed: PYTHONHASHSEED.
+        level: How solutions were kept in.
+        limits: Seconds, bytes and numbers by name.
+        extractor: How code was taken from a reply: name and version.
+    """
+
+    interpreter: str
+    flags: tuple[str, ...]
+    packages: str
+    hash_seed: int
+    level: Level
+    limits: dict[str, float]
+    extractor: str

@@ -1,0 +1,1 @@
+"""Running solutions against tests, where what they do can harm nobody."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.widgets._footer import FooterKey
 
 from tests.helpers import make_project
 from tests.tui.stage import opened, press, until
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screen import WorkbenchScreen
-from workbench.tui.widgets.footer import KEPT, left_out_of
+from workbench.tui.screens.help import HelpScreen
+from workbench.tui.widgets.footer import KEPT, Footer, FooterKey, left_out_of
 
 
 def test_least_is_left_out_first_then_from_the_end() -> None:
@@ -23,8 +23,8 @@ def test_least_is_left_out_first_then_from_the_end() -> None:
     assert left_out_of(keys, 1) == {5, 4, 1, 0}, "what leads back and to help stays"
 
 
-def keys_of(app: WorkbenchApp) -> list[FooterKey]:
-    return list(app.screen.query(FooterKey))
+def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:
+    return app.screen.query_one(Footer).shown
 
 
 @pytest.mark.parametrize("key", ["y", "r", "c", "j", "v", "t", "m"])
@@ -36,10 +36,12 @@ async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
         assert isinstance(app.screen, WorkbenchScreen)
         assert (
             {"Back", "Keys"}
-            <= {found.description for found in keys_of(app)}
+            <= {found.label for _, found in keys_of(app)}
             <= {*KEPT} | {action.label for action in app.screen.all_actions()}
         )
-        assert all(found.region.right <= 80 for found in keys_of(app))
+        ends = [0, *(column + found.width for column, found in keys_of(app))]
+        assert all(before <= column for before, (column, _) in zip(ends, keys_of(app), strict=False))
+        assert ends[-1] <= 80
 
 
 async def test_a_wider_terminal_shows_more(tmp_path: Path) -> None:
@@ -49,4 +51,22 @@ async def test_a_wider_terminal_shows_more(tmp_path: Path) -> None:
         few = len(keys_of(app))
         await pilot.resize_terminal(120, 40)
         await until(pilot, lambda: len(keys_of(app)) > few)
-        assert "Quit" in {found.description for found in keys_of(app)}
+        assert "Quit" in {found.label for _, found in keys_of(app)}
+
+
+async def test_a_click_presses_a_key(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, [{}])) as (app, pilot):
+        home = app.screen
+        await until(pilot, lambda: keys_of(app))
+        column = next(column for column, found in keys_of(app) if found.label == "Keys")
+        await pilot.click(Footer, offset=(column + 1, 0))
+        await until(pilot, lambda: app.screen is not home)
+        assert isinstance(app.screen, HelpScreen)
+
+
+async def test_what_stands_in_the_line_is_what_can_be_pressed(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, [{}])) as (app, pilot):
+        await until(pilot, lambda: keys_of(app))
+        line = str(app.screen.query_one(Footer).render())
+        for column, found in keys_of(app):
+            assert line[column:].startswith(f" {found.name} {found.label} ")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
-from textual import events, widgets
-from textual.app import ComposeResult
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.reactive import reactive
+from textual.screen import Screen
 from textual.widget import Widget
-from textual.widgets._footer import FooterKey
 
 KEPT: Final = ("Back", "Close", "Keys")
 """Labels of what is never left out."""
@@ -19,34 +21,108 @@ _LEAST: Final = ("Commands", "Quit")
 _PADDING: Final = 3
 """Cells of a key beside its name and its label."""
 
-
-class Footer(widgets.Footer):
-    """Shows the keys that fit; what does not fit whole is left out, and is in the help screen."""
-
-    _room = 0
-
-    def compose(self) -> ComposeResult:
-        """All keys, less those for which there is no room."""
-        self._room = self.app.size.width
-        shown = list(super().compose())
-        labels = [(label_of(key), width_of(key)) for key in shown]
-        left_out = left_out_of(labels, self._room)
-        yield from (key for place, key in enumerate(shown) if place not in left_out)
-
-    async def on_resize(self, event: events.Resize) -> None:
-        """Another width has room for others."""
-        if self.app.size.width != self._room:
-            await self.recompose()
+_DIM: Final = Style(dim=True)
 
 
-def label_of(key: Widget) -> str:
-    """What a key of the footer is called."""
-    return key.description if isinstance(key, FooterKey) else ""
+class FooterKey(NamedTuple):
+    """A key in the footer.
+
+    Attributes:
+        key: As it is pressed.
+        name: As it is shown.
+        label: What it does, in a word or two.
+        enabled: Whether it does so at the moment.
+    """
+
+    key: str
+    name: str
+    label: str
+    enabled: bool
+
+    @property
+    def width(self) -> int:
+        """The cells it takes."""
+        return cell_len(self.name) + cell_len(self.label) + _PADDING
 
 
-def width_of(key: Widget) -> int:
-    """The cells a key of the footer takes."""
-    return cell_len(key.key_display) + cell_len(key.description) + _PADDING if isinstance(key, FooterKey) else 0
+class Footer(Widget, can_focus=False):
+    """Shows the keys that fit; what does not fit whole is left out, and is in the help screen.
+
+    One line drawn by one widget: screens with twenty keys come and go with each step, and a widget a key would cost
+    more than all the rest of them.
+    """
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--label"}
+    DEFAULT_CSS = """
+    Footer {
+        dock: bottom;
+        height: 1;
+        color: $footer-foreground;
+        background: $footer-background;
+        .footer--key { color: $footer-key-foreground; background: $footer-key-background; text-style: bold; }
+        .footer--label { color: $footer-description-foreground; background: $footer-description-background; }
+    }
+    """
+
+    keys: reactive[tuple[FooterKey, ...]] = reactive(())
+    """What can be pressed now, in order; the key of the command palette comes last and stands at the right."""
+
+    def __init__(self, *, show_command_palette: bool = True) -> None:
+        super().__init__()
+        self._show_command_palette = show_command_palette
+
+    def on_mount(self) -> None:
+        """Hear of it when other keys are in force."""
+        self.screen.bindings_updated_signal.subscribe(self, self._gather)
+
+    def _gather(self, screen: Screen[object]) -> None:
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.call_after_refresh(self._read)
+
+    def _read(self) -> None:
+        """The keys of the screen, the first of those that do the same."""
+        by_action: dict[str, FooterKey] = {}
+        palette: list[FooterKey] = []
+        for _, binding, enabled, _ in self.screen.active_bindings.values():
+            found = FooterKey(binding.key, self.app.get_key_display(binding), binding.description, enabled)
+            if binding.key == self.app.COMMAND_PALETTE_BINDING:
+                palette = [found]
+            elif binding.show:
+                by_action.setdefault(binding.action, found)
+        self.keys = (*by_action.values(), *(palette if self._show_command_palette else ()))
+
+    @property
+    def shown(self) -> list[tuple[int, FooterKey]]:
+        """The keys there is room for, each with the column where it begins."""
+        left_out = left_out_of([(key.label, key.width) for key in self.keys], self.size.width)
+        column, found = 0, []
+        for place, key in enumerate(self.keys):
+            if place not in left_out:
+                at_right = key.key == self.app.COMMAND_PALETTE_BINDING
+                found.append((max(column, self.size.width - key.width) if at_right else column, key))
+                column += key.width
+        return found
+
+    def render(self) -> Text:
+        """The line."""
+        key_style, label_style = (self.get_component_rich_style(name) for name in ("footer--key", "footer--label"))
+        line = Text(no_wrap=True, end="")
+        for column, key in self.shown:
+            line.append(" " * (column - cell_len(line.plain)))
+            dim = Style.null() if key.enabled else _DIM
+            line.append(f" {key.name} ", key_style + dim)
+            line.append(f"{key.label} ", label_style + dim)
+        return line
+
+    def on_click(self, event: events.Click) -> None:
+        """A click on a key presses it."""
+        for column, key in self.shown:
+            if column <= event.x < column + key.width:
+                if key.enabled:
+                    self.app.simulate_key(key.key)
+                else:
+                    self.app.bell()
 
 
 def left_out_of(keys: list[tuple[str, int]], room: int) -> set[int]:

@@ -10,6 +10,7 @@ from bench import (
     claiming,
     coverage,
     disagreements,
+    execution,
     first_paint,
     import_speed,
     next_item,
@@ -43,6 +44,7 @@ def main() -> None:
         prediction_powered,
         disagreements,
         suspects,
+        execution,
     ):
         module.main()
 

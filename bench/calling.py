@@ -13,18 +13,17 @@ import argparse
 import json
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
 
 from bench.clients import CLIENTS
-from bench.figures import report
+from bench.environments import environment
+from bench.figures import left_out, report
 from bench.peers import PACKAGES
 from tests.servers.faulty import Launched, launched
 
 ROOT = Path(__file__).resolve().parents[1]
-PEERS = Path(__file__).resolve().parent / ".peers"
 
 _LONGEST_S = 900
 _SHARE_SLOW = 95.0
@@ -109,7 +108,7 @@ def _run(client: str, stub: Launched, at_once: int, requests: int) -> Measured |
     """One client's figures; None, with the reason printed, when it can't run."""
     if client in CLIENTS:
         command = [sys.executable, "-m", "bench.clients"]
-    elif (python := _environment(client)) is not None:
+    elif (python := environment(client, tuple(PACKAGES[client]), f"calling_{client}")) is not None:
         command = [str(python), "-m", "bench.peers"]
     else:
         return None
@@ -126,27 +125,8 @@ def _run(client: str, stub: Launched, at_once: int, requests: int) -> Measured |
     return Measured(**figures)
 
 
-@cache
-def _environment(peer: str) -> Path | None:
-    """A peer's Python, installed on first use."""
-    home = PEERS / peer
-    python, stamp = home / "bin" / "python", home / "installed"
-    if stamp.exists():
-        return python
-    for command in (
-        [sys.executable, "-m", "venv", str(home)],
-        [str(python), "-m", "pip", "-q", "install", *PACKAGES[peer]],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            _left_out(peer, f"not installed: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}")
-            return None
-    stamp.touch()
-    return python
-
-
 def _left_out(client: str, why: str) -> None:
-    print(json.dumps({"figure": f"calling_{client}", "left_out": why}), flush=True)
+    left_out(f"calling_{client}", why)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,21 @@ from pathlib import Path
 
 from textual.screen import Screen
 
-from workbench.services.demo import load_sample, verify_sample
+from workbench.model.selection import Selection
+from workbench.services.demo import load_sample, sample_folder, verify_sample
 from workbench.services.items.browsing import find
+from workbench.services.items.importing import import_files, plan_import
 from workbench.services.labelling.labels import import_labels
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project
+from workbench.services.running.run_status import wait
+from workbench.services.running.verifying import start
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.screens.add_judge import AddJudgeScreen
 from workbench.tui.screens.agreement import AgreementScreen
 from workbench.tui.screens.annotate import AnnotateScreen
+from workbench.tui.screens.code_problem import CodeProblemScreen
 from workbench.tui.screens.disagreements import DisagreementsScreen
 from workbench.tui.screens.item import ItemScreen
 
@@ -50,7 +55,7 @@ def self_contained(svg: str) -> str:
 
 def main() -> None:
     """What the coordinator sees of accuracy, a verdict's evidence, disagreements and the form for a judge; an
-    annotator's Annotate; Agreement on the sample's labels."""
+    annotator's Annotate; Agreement on the sample's labels; a code problem's pass matrix."""
     with tempfile.TemporaryDirectory() as folder:
         project = open_project(Path(folder) / "sample.db", create=True)
         load_sample(project)
@@ -64,6 +69,13 @@ def main() -> None:
         asyncio.run(take(project, "eve", AnnotateScreen(), "annotate"))
         import_labels(project, HERE.parent / "sample_data" / "labels.jsonl")
         asyncio.run(take(project, None, AgreementScreen(), "agreement"))
+        project.close()
+    with tempfile.TemporaryDirectory() as folder:
+        project = open_project(Path(folder) / "code.db", create=True)
+        files = [sample_folder() / f"code_{name}.jsonl" for name in ("problems", "solutions")]
+        import_files(project, plan_import(files), dataset="sample")
+        wait(project, start(project, "execution", {"suite": "base"}, None, Selection(), None).run)
+        asyncio.run(take(project, None, CodeProblemScreen(1), "code"))
         project.close()
 
 

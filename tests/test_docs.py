@@ -136,6 +136,20 @@ def test_the_shown_combinations_of_verifiers_work(sample: Path) -> None:
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
+def test_the_shown_runs_of_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from click.testing import CliRunner
+
+    from workbench.cli import root
+
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    commands = shown_commands("docs/code.md")
+    assert [command[1] for command in commands[:4]] == ["import", "verify", "code", "code"]
+    for command in commands:
+        done = CliRunner().invoke(root, command[1:])
+        assert done.exit_code == 0, f"{command}: {done.output}"
+
+
 def blocks(document: str, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
 

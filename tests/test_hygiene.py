@@ -61,12 +61,16 @@ def _calls(text: str) -> Iterator[ast.Call]:
     yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
 
 
+SANDBOXED = PACKAGE / "verifiers" / "execution" / "inside" / "child.py"
+"""The one file that evaluates what others wrote: it runs in the sandbox, and nothing of workbench imports it."""
+
+
 def test_no_shell_and_no_evaluation() -> None:
     slips = [
         f"{path.relative_to(ROOT)}:{call.lineno}"
         for path in PACKAGE.rglob("*.py")
         for call in calls(path)
-        if (isinstance(call.func, ast.Name) and call.func.id in {"eval", "exec"})
+        if (path != SANDBOXED and isinstance(call.func, ast.Name) and call.func.id in {"eval", "exec"})
         or name_of(call) in {"system", "popen"}
         or any(keyword.arg == "shell" for keyword in call.keywords)
     ]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from typing import TypeVar
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import WorkerFailed
 
@@ -16,6 +18,8 @@ from workbench.services.project import Project
 from workbench.services.settings import Settings
 from workbench.store import runs, verdicts
 from workbench.tui.app import WorkbenchApp
+
+AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 
 SIZES = [(80, 24), (120, 40)]
 HOSTILE = ["[bold]x[/]", "[/]", "\x1b[31m", "[red", "$text-error"]
@@ -60,6 +64,12 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
         await settle(pilot)
+
+
+def screen_of(app: App[None], kind: type[AnyScreen]) -> AnyScreen:
+    """The present screen, which is of this kind."""
+    assert isinstance(app.screen, kind), app.screen
+    return app.screen
 
 
 def text_of(app: App[None], selector: str) -> str:

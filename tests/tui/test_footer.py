@@ -27,7 +27,7 @@ def keys_of(app: WorkbenchApp) -> list[tuple[int, FooterKey]]:
     return app.screen.query_one(Footer).shown
 
 
-@pytest.mark.parametrize("key", ["y", "r", "c", "j", "v", "t", "m"])
+@pytest.mark.parametrize("key", ["y", "r", "c", "j", "v", "t", "m", "o"])
 async def test_no_key_is_cut_at_80_columns(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, [{}])) as (app, pilot):
         home = app.screen
@@ -70,3 +70,12 @@ async def test_what_stands_in_the_line_is_what_can_be_pressed(tmp_path: Path) ->
         line = str(app.screen.query_one(Footer).render())
         for column, found in keys_of(app):
             assert line[column:].startswith(f" {found.name} {found.label} ")
+
+
+async def test_a_screen_that_is_left_at_once_has_no_keys_to_read(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, [{}])) as (app, pilot):
+        await press(pilot, "y")
+        footer = app.screen.query_one(Footer)
+        await press(pilot, "escape")
+        assert not footer.is_attached
+        footer._read()  # what was put off until after a refresh comes now

@@ -120,6 +120,15 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
         assert marked(screen, "completion") == "0.25"
 
 
+async def test_a_place_without_an_answer_is_where_a_verifier_points(project: Project) -> None:
+    span = place(COMPLETION, "Perhaps 9.")
+    add(project, "execution", Verdict(outcome=Outcome.INCORRECT, reason="exception", candidate_span=span))
+    async with showing(project, "execution") as (screen, _):
+        assert marked(screen, "completion") == "Perhaps 9."
+        assert str(reader(screen, "completion").border_title).endswith("· ▶ execution points here")
+        assert "  It raises an exception in a test." in lines(screen)
+
+
 async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project) -> None:
     async with showing(project) as (screen, pilot):
         assert chosen(screen) is None

@@ -1,7 +1,8 @@
-"""The array types this room speaks of, and verdicts brought into the order of the items."""
+"""The array types this room speaks of, verdicts brought into the order of the items, and figures out of arrays."""
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,3 +31,8 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
         there = known[place] == wanted
         found[there] = np.asarray(values, dtype=missing.dtype)[place[there]]
     return found
+
+
+def defined(value: float) -> float | None:
+    """A figure as it is reported; None for NaN."""
+    return None if isnan(value) else float(value)

@@ -1,7 +1,8 @@
 """Intervals for a proportion whose items come in clusters: completions that share a question.
 
 Wilson's interval with the sample size divided by the design effect. At the size of an answer subtype it
-keeps 95 % coverage where the clustered normal interval and the percentile bootstrap fall short.
+keeps 95 % coverage where the clustered normal interval and the percentile bootstrap fall short. Beside it Student's
+interval for a mean.
 """
 
 from __future__ import annotations
@@ -148,3 +149,17 @@ def compact(values: IntArray) -> tuple[IntArray, IntArray]:
         return rank[values], known
     known, codes = np.unique(values, return_inverse=True)
     return codes, known
+
+
+def student_interval(values: FloatArray) -> tuple[float, float] | None:
+    """Student's 95 % interval for the mean of values from -1 to 1; None for one value, or equal ones.
+
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908.
+    """
+    from scipy.special import stdtrit
+
+    if len(values) < 2 or np.ptp(values) < 1e-12:
+        return None
+    half = float(stdtrit(len(values) - 1, 0.975)) * float(values.std(ddof=1)) / sqrt(len(values))
+    mean = float(values.mean())
+    return max(-1.0, mean - half), min(1.0, mean + half)

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.analysis.agreement.arithmetic import divided
 from workbench.analysis.agreement.kappa import of_tables
-from workbench.analysis.arrays import FloatArray, IntArray
+from workbench.analysis.arrays import FloatArray, IntArray, defined
 from workbench.analysis.bootstrap import intervals
 from workbench.model.comparison import Bootstrap, Interval, JointErrors, JudgePair
 from workbench.model.verdict import Outcome, Protocol3
@@ -72,8 +72,8 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
         b=b,
         n=len(cell),
         questions=len(np.unique(question)),
-        agreement=_defined(kappa.agreement),
-        kappa=_defined(kappa.kappa),
+        agreement=defined(kappa.agreement[0]),
+        kappa=defined(kappa.kappa[0]),
         kappa_ci=ends["kappa"],
         errors=errors,
         on_correct=on_correct,
@@ -147,12 +147,7 @@ def _joint(faults: FloatArray, phi_ci: Interval | None) -> JointErrors:
         wrong_b=int(wrong_b),
         both_wrong=int(both_wrong),
         expected=wrong_a * wrong_b / n if n else None,
-        phi=_defined(_phi(faults)),
+        phi=defined(_phi(faults)[0]),
         phi_ci=phi_ci,
         yules_q=(alike - unlike) / (alike + unlike) if alike + unlike else None,
     )
-
-
-def _defined(values: FloatArray) -> float | None:
-    value = float(values[0])
-    return None if value != value else value

@@ -66,8 +66,8 @@ def associations(x: FloatArray, y: FloatArray) -> Associations:
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         nothing = Association(coefficient=None, p=None, least_p=None, ci=None)
         return Associations(nothing, nothing)
-    signs = _signs(x), _signs(y)
-    observed = _coefficients(signs[0][None], signs[1][None])[0]
+    signs = signs_of(x), signs_of(y)
+    observed = coefficients(signs[0][None], signs[1][None])[0]
     everything = np.arange(len(x))[None]
     shuffled = np.concatenate([_taken(signs, everything, orders) for orders in _orders(len(x))])
     if not is_exact(len(x)):
@@ -83,11 +83,12 @@ def associations(x: FloatArray, y: FloatArray) -> Associations:
     )
 
 
-def _signs(values: FloatArray) -> FloatArray:
+def signs_of(values: FloatArray) -> FloatArray:
+    """The sign of every difference between two values: things x things."""
     return np.sign(values[:, None] - values[None, :])
 
 
-def _coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
+def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
     """Rho and tau-b of stacked matrices of signs, one row a pair of them; NaN where either does not vary."""
     rank_x, rank_y = x.sum(axis=2), y.sum(axis=2)
     over = [(rank_x * rank_y).sum(axis=1), (x * y).sum(axis=(1, 2))]
@@ -103,7 +104,7 @@ def _coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
     """The coefficients of pairs of things: for each row those named by ``of_x`` with those named by ``of_y``."""
     x, y = (matrix[rows[:, :, None], rows[:, None, :]] for matrix, rows in zip(signs, (of_x, of_y), strict=True))
-    return _coefficients(x, y)
+    return coefficients(x, y)
 
 
 def _orders(things: int) -> Iterator[IntArray]:

@@ -5,8 +5,6 @@ Nothing is drawn: with the completions ranked, the chance that a set's best one 
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 from msgspec import Struct
 
@@ -109,8 +107,7 @@ def best_of(levels: Ranked, n: int) -> Picks:
 
     A set's best completion is on a level with b completions below it and t on it with chance
     (C(b + t, n) - C(b, n)) / C(M, n), M being all of them; it is then any of the t, each as likely as the others, so
-    that ties need no rule. At least one of n is correct with chance 1 - C(M - c, n) / C(M, n): pass@n of Chen et al.,
-    "Evaluating large language models trained on code", arXiv 2107.03374, section 2.1.
+    that ties need no rule.
     """
     enough = levels.size >= n
     size = levels.size[levels.question]
@@ -122,8 +119,21 @@ def best_of(levels: Ranked, n: int) -> Picks:
         mixed=(right > 0) & (right < size),
         picked=np.clip(picked[enough], 0, 1),
         random=right / size,
-        oracle=1 - _none_outside(size - right, size, n),
+        oracle=pass_at(n, size, right),
     )
+
+
+def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
+    """The chance that at least one of n drawn without replacement is correct: 1 - C(M - c, n) / C(M, n).
+
+    That is the unbiased pass@n of Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374,
+    section 2.1, as a product of n fractions, so that nothing overflows.
+
+    Args:
+        size: M, all there are of each question, at least n.
+        right: c, the correct ones of them.
+    """
+    return 1 - _none_outside(size - right, size, n)
 
 
 def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
@@ -147,17 +157,3 @@ def mean_interval(share: FloatArray, completions: int) -> tuple[float, float]:
     variance = float(share.var(ddof=1)) / questions
     effective = min(completions, p * (1 - p) / variance) if variance else completions
     return wilson(p * effective, effective)
-
-
-def gain_interval(gain: FloatArray) -> tuple[float, float] | None:
-    """Student's 95 % interval for the mean of one difference a question; None for one question, or equal ones.
-
-    Source: Student, "The probable error of a mean", Biometrika 6, 1908.
-    """
-    from scipy.special import stdtrit
-
-    if len(gain) < 2 or np.ptp(gain) < 1e-12:
-        return None
-    half = float(stdtrit(len(gain) - 1, 0.975)) * float(gain.std(ddof=1)) / sqrt(len(gain))
-    mean = float(gain.mean())
-    return max(-1.0, mean - half), min(1.0, mean + half)

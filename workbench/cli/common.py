@@ -42,6 +42,12 @@ trust_option = click.option(
     is_flag=True,
     help="Accept the servers, key variables and template that workbench.toml or the database names.",
 )
+unsafe_option = click.option(
+    "--allow-unsafe-execution",
+    "allow_unsafe",
+    is_flag=True,
+    help="Let solutions run with limits alone (L1), where one that tries can read and change your files.",
+)
 verifiers_option = click.option(
     "--verifier", "verifiers", multiple=True, metavar="NAME", help="Only these (repeatable)."
 )

@@ -14,13 +14,13 @@ from workbench.cli.common import database_argument, json_option, print_json, pro
 @click.option("--repair", "repairing", is_flag=True, help="First derive all item states anew from the label events.")
 @json_option
 def command(database: str, repairing: bool, as_json: bool) -> None:
-    """Check the database (integrity, schema, triggers, states) and this machine; exit 1 if something is wrong."""
-    from workbench.services.care import doctor, repair
+    """Check the database, this machine and the sandbox on it; exit 1 if something is wrong."""
+    from workbench.services.care import doctor, repair, sandbox
 
     with project_at(database) as project:
         if repairing:
             say(f"States of {repair(project)} tasks derived from their events.")
-        findings = doctor(project)
+        findings = [*doctor(project), *sandbox()]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         print_json({"ok": healthy, "findings": findings})

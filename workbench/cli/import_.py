@@ -61,14 +61,18 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Read question / reference / completion tuples from files.
+    """Read question / reference / completion tuples, or problems and solutions of code, from files.
 
     Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, Label Studio's JSON and
     Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
+    Files of code are told by their keys: our own problems and solutions, HumanEval, MBPP, EvalPlus, APPS, TACO,
+    BigCodeBench, LiveCodeBench, Scoring-Verifiers, EvolveCoder, samples (docs/code-formats.md). Problems are read
+    before solutions; solutions alone go to the data set that holds their problems.
+
     Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
     code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.
     """
-    plans = plan_import(files, format=format_, columns=parse_map(maps), max_line=max_line)  # type: ignore[arg-type]
+    plans = plan_import(files, format=format_, columns=parse_map(maps), max_line=max_line)
     with _progress(plans) as progress:
         if dry_run and not Path(database).exists():
             report = preview_import(None, plans, dataset=dataset, progress=progress)

@@ -12,12 +12,14 @@ from workbench.cli.common import (
     project_at,
     trust_option,
     trusting,
+    unsafe_option,
     whole_number,
 )
 from workbench.cli.usage_text import amount, usage_words
 from workbench.model.calls import RunCosts
 from workbench.model.run import RunInfo, RunUsage
 from workbench.render.inert import inert
+from workbench.render.isolation import isolation_lines
 from workbench.services.project import Project
 
 _MOST_SHOWN = 20
@@ -29,8 +31,11 @@ _MOST_SHOWN = 20
 @click.argument("run", type=whole_number, required=False)
 @click.option("--retry-errors", is_flag=True, help='With resume: judge the items with the verdict "error" again.')
 @trust_option
+@unsafe_option
 @json_option
-def command(database: str, verb: str, run: int | None, retry_errors: bool, trust: bool, as_json: bool) -> None:
+def command(
+    database: str, verb: str, run: int | None, retry_errors: bool, trust: bool, allow_unsafe: bool, as_json: bool
+) -> None:
     """List runs, or show, pause, cancel or resume one by its number."""
     if retry_errors and verb != "resume":
         raise click.UsageError("--retry-errors goes with resume.")
@@ -40,7 +45,7 @@ def command(database: str, verb: str, run: int | None, retry_errors: bool, trust
         if run is None:
             _list(project, as_json)
         else:
-            _do(project, verb, run, retry_errors, trust)
+            _do(project, verb, run, retry_errors, trust, allow_unsafe)
             _show(project, verb, run, as_json)
 
 
@@ -57,11 +62,14 @@ def _list(project: Project, as_json: bool) -> None:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
 
 
-def _do(project: Project, verb: str, run: int, retry_errors: bool, trust: bool) -> None:
+def _do(project: Project, verb: str, run: int, retry_errors: bool, trust: bool, allow_unsafe: bool) -> None:
     from workbench.services.running import verifying
 
     if verb == "resume":
-        trusting(lambda yes: verifying.resume(project, run, trust=yes, retry_errors=retry_errors), trust)
+        trusting(
+            lambda yes: verifying.resume(project, run, trust=yes, retry_errors=retry_errors, allow_unsafe=allow_unsafe),
+            trust,
+        )
     elif verb in ("pause", "cancel"):
         (verifying.pause if verb == "pause" else verifying.cancel)(project, run)
         verifying.obeyed(project, run)
@@ -80,6 +88,8 @@ def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
     if verb == "show":
         for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
             click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
+        for line in isolation_lines(info):
+            click.echo(inert(f"  {line}"))
         if info.usage is not None:
             _show_costs(info.usage, costs)
 
@@ -94,13 +104,14 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     if costs.ambiguous:
         click.echo("  calls that may have been paid for although no reply came:")
     for call in costs.ambiguous[:_MOST_SHOWN]:
-        click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'a probe'}  {call.url}"))
+        click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'no item'}  {call.url}"))
     if len(costs.ambiguous) > _MOST_SHOWN:
         click.echo(f"    and {len(costs.ambiguous) - _MOST_SHOWN} more; --json has them all")
 
 
 def _line(info: RunInfo) -> str:
-    words = [f"run {info.run}", info.verifier, info.version, info.state, f"{info.done:,} of {info.items:,}"]
+    done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
+    words = [f"run {info.run}", info.verifier, info.version, info.state, done]
     if info.recorded:
         words.append("rests on recorded replies")
     if info.request:

@@ -18,6 +18,7 @@ from workbench.cli.common import (
     selection_of,
     trust_option,
     trusting,
+    unsafe_option,
     where_option,
     whole_number,
 )
@@ -37,6 +38,7 @@ from workbench.render.inert import inert
 @click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
 @click.option("--detach", is_flag=True, help="Start it and return; `workbench runs DB` shows it.")
 @trust_option
+@unsafe_option
 @json_option
 def command(
     database: str,
@@ -48,6 +50,7 @@ def command(
     workers: int | None,
     detach: bool,
     trust: bool,
+    allow_unsafe: bool,
     as_json: bool,
 ) -> None:
     """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
@@ -65,7 +68,9 @@ def command(
         expected = estimate(project, verifier, chosen, name, selection)
         if expected is not None and expected.items:
             say(estimate_words(expected))
-        info = trusting(lambda yes: start(project, verifier, chosen, name, selection, workers, yes), trust)
+        info = trusting(
+            lambda yes: start(project, verifier, chosen, name, selection, workers, yes, allow_unsafe), trust
+        )
         if not info.selected:
             say("No items match.")
         ended = info if detach else follow(project, info, database)

@@ -4,6 +4,9 @@ A database and the settings beside it may come from somebody else. Both can name
 to it, and a template; none of them is used before the user has accepted it for this project. That holds for servers on
 this machine too: a text sent to one of them can do things there. What was accepted is kept in the user's own
 configuration folder, never in the project: one file a grant, named by a hash.
+
+Two more things are kept in the same way: the interpreter that a project wants solutions to be run with, and the user's
+word that they may be run with limits alone, where a solution that tries can read and change the user's files.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from platformdirs import user_config_path
@@ -53,6 +57,27 @@ class NotTrustedError(UsageError):
     def __init__(self, message: str, hint: str, grants: tuple[Grant, ...]) -> None:
         super().__init__(message, hint)
         self.grants = grants
+
+
+class UnsafeError(UsageError):
+    """Code of others would be run with limits alone, and the user has not agreed to that here."""
+
+    title = "Not safe here"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "With limits alone (L1) a solution that tries can read and change your files and open connections.",
+            "If all of this code is yours to trust, say so: workbench verify DB execution --allow-unsafe-execution",
+        )
+
+
+UNSAFE: Final = Grant(("unsafe execution",), "solutions are run with limits alone (L1)")
+"""Not shown to be accepted with other things: it is agreed to by a flag of its own."""
+
+
+def interpreter_grant(path: str) -> Grant:
+    """What an interpreter of the project's choice is: a program that is started before any sandbox stands."""
+    return Grant(("interpreter", path), f"the Python interpreter {path}")
 
 
 def grants_of(servers: Mapping[str, Server], options: Mapping[str, str]) -> list[Grant]:
@@ -100,7 +125,16 @@ def require(database: Path, servers: Mapping[str, Server], options: Mapping[str,
         NotTrustedError: The user has not; the message shows what it is.
         UsageError: The template can't be read.
     """
-    if wanted := missing(database, grants_of(servers, options)):
+    require_grants(database, grants_of(servers, options))
+
+
+def require_grants(database: Path, grants: list[Grant]) -> None:
+    """Make sure that the user has accepted these.
+
+    Raises:
+        NotTrustedError: The user has not; the message shows what it is.
+    """
+    if wanted := missing(database, grants):
         raise NotTrustedError(
             "This project wants to use what you haven't accepted: " + "; ".join(grant.text for grant in wanted) + ".",
             "If it is as you want it, say so with --trust.",

@@ -93,16 +93,28 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or not kind:
         raise UsageError(f"{place}.kind must name a kind of verifier.", "They are listed by: workbench verifiers DB")
+    options = options_in(place, fields)
+    if TEMPLATE in options:
+        options[TEMPLATE] = str(inside(folder, f"{place}.{TEMPLATE}", options[TEMPLATE]))
+    return NamedVerifier(name=name, kind=kind, options=options, place=place)
+
+
+def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
+    """The options in a table, as the command line would spell them.
+
+    Args:
+        place: Where the table stands, for messages.
+
+    Raises:
+        UsageError: A field can't be an option; the message names it, and never repeats what may be a key.
+    """
     options = {key: _text(f"{place}.{key}", value) for key, value in _flat(place, fields).items()}
     if (variable := options.get("api_key_env")) is not None and not _VARIABLE.fullmatch(variable):
-        # What stands there may be the key itself: it is not shown.
         raise UsageError(
             f"{place}.api_key_env is no name of an environment variable.",
             "Put the key into a variable and write the variable's name here.",
         )
-    if TEMPLATE in options:
-        options[TEMPLATE] = str(inside(folder, f"{place}.{TEMPLATE}", options[TEMPLATE]))
-    return NamedVerifier(name=name, kind=kind, options=options, place=place)
+    return options
 
 
 def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:

@@ -94,6 +94,17 @@ def _refused_line(line: Line, max_line: int) -> Refusal:
 
 
 def _json(stream: Stream, path: Path) -> Iterator[Row]:
+    for number, element in enumerate(_elements(whole(stream, path), path), 1):
+        raw = bytes(element)
+        yield Document(number, raw, raw)
+
+
+def whole(stream: Stream, path: Path) -> bytes:
+    """All of an open file that is one JSON document.
+
+    Raises:
+        FormatError: It is damaged, or too long to be held.
+    """
     parts: list[bytes] = []
     size = 0
     try:
@@ -107,9 +118,7 @@ def _json(stream: Stream, path: Path) -> Iterator[Row]:
                 )
     except (EOFError, zlib.error) as error:
         raise FormatError(f"{path}: the compressed file is damaged.", "Fetch it again.") from error
-    for number, element in enumerate(_elements(b"".join(parts), path), 1):
-        raw = bytes(element)
-        yield Document(number, raw, raw)
+    return b"".join(parts)
 
 
 def _elements(text: bytes, path: Path) -> list[msgspec.Raw]:

@@ -43,9 +43,10 @@ def explain_document(document: bytes) -> RefusedError:
         message = f"Not valid JSON at character {error.pos + 1}: {error.msg}. Mend the row and try again."
         return RefusedError("bad_json", None, message)
     except ValueError as error:
-        return RefusedError("bad_json", None, f"Not valid JSON: {error}. Mend the row and try again.")
+        message = f"Not valid JSON: {error}. Mend the row and try again."
+        return RefusedError("bad_json", _field_of_constant(text), message)
     if not isinstance(value, dict):
-        kind = _json_kind(document.strip())
+        kind = json_kind(document.strip())
         return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
     if _has_surrogate(text, value):
         return RefusedError(
@@ -76,7 +77,7 @@ def explain_cells(
             return bad_utf8(column, error)
         except (msgspec.MsgspecError, ValueError):
             wanted = "true or false (or 1 or 0)" if field == "gold" else "text, in quotes"
-            kind = _json_kind(bytes(token))
+            kind = json_kind(bytes(token))
             return RefusedError("wrong_type", column, f"{column} is {kind}. Write it as {wanted}.")
     return RefusedError("bad_json", None, "The row can't be read. Mend the row and try again.")
 
@@ -89,7 +90,8 @@ def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
     )
 
 
-def _json_kind(token: bytes) -> str:
+def json_kind(token: bytes) -> str:
+    """What kind of value a JSON token is, in words."""
     return {
         b'"': "text",
         b"{": "an object",
@@ -102,6 +104,26 @@ def _json_kind(token: bytes) -> str:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
+
+
+class _Constant:
+    """Stands where a row has a number that JSON lacks."""
+
+    def __init__(self, _name: str) -> None: ...
+
+
+def _field_of_constant(text: str) -> str | None:
+    """The field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
+    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_Constant))]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, _Constant):
+            return path or None
+        if isinstance(value, dict):
+            left += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            left += [(f"{path}[{place}]", inner) for place, inner in reversed(list(enumerate(value)))]
+    return None
 
 
 def _has_surrogate(text: str, value: object) -> bool:

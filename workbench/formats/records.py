@@ -28,7 +28,7 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
             if isinstance(row, Refusal):
                 yield row.line, row.raw, row
             else:
-                record = _decoded(row.line, row.raw, decoder)
+                record = decoded(row.line, row.raw, decoder)
                 yield row.line, row.raw, record
 
 
@@ -51,7 +51,8 @@ def read_checked(
             yield number, Refusal(line=number, code="wrong_type", message=found[1], raw=raw, field=found[0])
 
 
-def _decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:
+def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:
+    """The record that a line holds, or why the line can't be taken."""
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
@@ -62,8 +63,7 @@ def _decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | R
 
 def _field(message: str) -> str | None:
     """The field a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
-    _, found, rest = message.rpartition("`$.")
-    if found:
-        return rest.rstrip("`")
-    _, found, rest = message.partition("missing required field `")
-    return rest.split("`", 1)[0] if found else None
+    _, at, path = message.rpartition("`$.")
+    _, lacks, rest = message.partition("missing required field `")
+    parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])
+    return ".".join(parts) or None

@@ -8,7 +8,7 @@ to plain objects with checks by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ FIXED_VERSION = "verifybench-fixed-1"
 
 _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
-_GOLD: dict[bool | int | str | None, bool | None] = {
+GOLD: dict[bool | int | str | None, bool | None] = {
     True: True,
     False: False,
     None: None,
@@ -35,6 +35,7 @@ _GOLD: dict[bool | int | str | None, bool | None] = {
     **dict.fromkeys(("true", "True", "TRUE", "1", "correct"), True),
     **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
 }
+"""How files spell a label."""
 
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
@@ -123,7 +124,7 @@ class RowBuilder:
         if not question_key or not completion_key:
             raise self._empty_id(question_key)
         try:
-            gold = _GOLD[row.gold]
+            gold = GOLD[row.gold]
         except KeyError:
             raise self._bad_gold(row.gold) from None
         kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
@@ -142,7 +143,7 @@ class RowBuilder:
             subtype=subtype,
             type_text=type_text,
             subtype_text=subtype_text,
-            extra=_extra(cells, shape.extras) if shape.extras else None,
+            extra=extra_text(cells, shape.extras) if shape.extras else None,
             layout=shape.layout,
         )
 
@@ -204,7 +205,15 @@ def _clear_blanks(row: Any) -> None:
             setattr(row, field, None)
 
 
-def _extra(cells: dict[str, msgspec.Raw], extras: tuple[tuple[str, bytes], ...]) -> str:
+def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
+    """JSON object of some cells as they are spelled.
+
+    Args:
+        extras: Their keys, each with the bytes that stand before its value.
+
+    Raises:
+        RefusedError: A value is no UTF-8.
+    """
     text = b"{" + b", ".join([prefix + bytes(cells[key]) for key, prefix in extras]) + b"}"
     try:
         extra = text.decode()

@@ -9,13 +9,31 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, get_args
 
 from workbench.errors import FormatError
 from workbench.formats.lines import BLOCK, Stream
 
 FileFormat = Literal["verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla"]
-FORMATS: tuple[FileFormat, ...] = ("verifybench", "jsonl", "json", "csv", "tsv", "parquet", "label-studio", "argilla")
+CodeFormat = Literal[
+    "problems",
+    "solutions",
+    "scoring-verifiers",
+    "evalplus",
+    "bigcodebench",
+    "humaneval",
+    "mbpp",
+    "apps",
+    "taco",
+    "livecodebench",
+    "evolvecoder",
+    "samples",
+]
+"""What rows of code hold; they stand in files of any of the plain formats."""
+
+PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
+CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}
+FORMATS: tuple[str, ...] = (*PLAIN_FORMATS, *CODE_FORMATS)
 
 Progress = Callable[[int], None]
 """Called with the number of bytes read since the last call."""

@@ -74,6 +74,16 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
         temporary.unlink(missing_ok=True)
 
 
+def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
+    """Write JSON lines to a `new_file`; returns how many, and raises what that does."""
+    written = 0
+    with new_file(path, force=force) as file:
+        for line in lines:
+            file.write(msgspec.json.encode(line) + b"\n")
+            written += 1
+    return written
+
+
 def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
     """One line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
 

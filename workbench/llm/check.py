@@ -14,7 +14,7 @@ from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.lane import Address, Lane, without_key
 from workbench.llm.profiles import Profile, plain_model
-from workbench.llm.records import CallFailed, Chat, Halt, Message, Reply, Request, Sampling, Scoring, Task
+from workbench.llm.records import CallFailed, Chat, Halt, Message, Numbers, Reply, Request, Sampling, Scoring
 from workbench.llm.server import Server
 from workbench.llm.transport import Transport
 from workbench.llm.urls import endpoint
@@ -44,7 +44,7 @@ class Finding(Struct, frozen=True):
 
 async def check(
     server: Server,
-    task: Literal["chat"] | Task = "chat",
+    task: Literal["chat"] | Numbers = "chat",
     environment: Mapping[str, str] = os.environ,
     timeout_s: float = _TIMEOUT_S,
 ) -> list[Finding]:
@@ -113,7 +113,7 @@ class _Probe:
         self._key = key
         self._timeout_s = timeout_s
 
-    async def look(self, address: Address, task: Literal["chat"] | Task) -> list[Finding]:
+    async def look(self, address: Address, task: Literal["chat"] | Numbers) -> list[Finding]:
         findings: list[Finding] = []
         if not self._lane.profile.azure_paths:
             try:
@@ -157,7 +157,7 @@ class _Probe:
             return [Finding("good", f"The model {wanted!r} is there.")]
         return [Finding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
 
-    async def _call(self, address: Address, task: Literal["chat"] | Task) -> list[Finding]:
+    async def _call(self, address: Address, task: Literal["chat"] | Numbers) -> list[Finding]:
         clock = Clock()
         try:
             prepared = self._lane.prepare(_tiny(task), 0)
@@ -195,7 +195,7 @@ _ADVICE = {
 }
 
 
-def _tiny(task: Literal["chat"] | Task) -> Request:
+def _tiny(task: Literal["chat"] | Numbers) -> Request:
     if task == "chat":
         return Chat(messages=(_QUESTION,), sampling=Sampling(max_tokens=_TINY))
     return Scoring(task=task, query=_QUESTION.content, texts=("Yes", "No"))

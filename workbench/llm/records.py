@@ -11,6 +11,9 @@ Role = Literal["system", "user", "assistant"]
 Task = Literal["score", "classify", "pooling", "rerank"]
 """vLLM's four ways to get numbers instead of text."""
 
+Numbers = Task | Literal["embeddings"]
+"""The same, and OpenAI's call for a vector a text, which all servers of that dialect have."""
+
 FailureCode = Literal[
     "rate_limit",
     "quota",
@@ -58,7 +61,7 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
 
 
 class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
-    """A request for one number a text.
+    """A request for one number a text, or one vector.
 
     Attributes:
         query: The question (score and rerank); None where ``texts`` are whole inputs (classify, pooling).
@@ -67,7 +70,7 @@ class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
             server, and nothing is sent.
     """
 
-    task: Task
+    task: Numbers
     texts: tuple[str, ...]
     query: str | None = None
     activate: bool | None = None

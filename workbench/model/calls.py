@@ -13,7 +13,7 @@ class OpenAttempt(Struct, frozen=True, kw_only=True):
     """A call that may have been paid for, although no reply came: its runner ended first.
 
     Attributes:
-        completion_id: The item's own id; None where it was made for a probe.
+        completion_id: The item's own id; None where it is about none (a probe, a text that is written).
         attempt: The attempt's number.
         sent_at: UTC, ISO 8601.
     """

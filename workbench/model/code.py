@@ -36,6 +36,8 @@ OUTCOMES: Final[dict[str, str]] = {
 """Outcome letters of a test and what they mean."""
 
 PASS: Final = "p"
+ASSERTION: Final = "f"
+NOT_RUN: Final = "n"
 BASE: Final = "base"
 
 
@@ -140,6 +142,11 @@ class Execution(Struct, frozen=True, kw_only=True):
     def passed(self) -> int:
         """Tests that passed."""
         return self.outcomes.count(PASS)
+
+    @property
+    def ran(self) -> int:
+        """Tests that were run."""
+        return len(self.outcomes) - self.outcomes.count(NOT_RUN)
 
     @property
     def score(self) -> float | None:

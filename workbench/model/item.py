@@ -51,7 +51,8 @@ class Refusal(Struct, frozen=True, kw_only=True):
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
         code: Bare reason code: ``bad_json``, ``bad_csv``, ``missing_field``, ``wrong_type``, ``bad_utf8``,
-            ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``.
+            ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``; of code also
+            ``unknown_problem`` and ``unsupported``.
         field: The field at fault, if one is.
         message: What is wrong and what to do, for a person.
         raw: The row's bytes as read (the first 64 KiB of a long one).

@@ -94,7 +94,24 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "no_tests": Reason(
         "no test cases",
-        undecided="It abstains: no test that the model wrote for the problem passed its own validation.",
+        undecided="It abstains: the problem has no such tests, or none that a model wrote for it passed validation.",
+    ),
+    "tests_passed": Reason("passes all tests", "It passes every test."),
+    "assertion": Reason("fails a test", "", "It fails a test: the result is not what the test expects."),
+    "exception": Reason("raises in a test", "", "It raises an exception in a test."),
+    "syntax": Reason("syntax error", "", "It is no program of its language: a syntax error."),
+    "time_limit": Reason("takes too long", "", "It takes longer than a test may."),
+    "killed": Reason("killed in a test", "", "It ended before a test did: killed for what it used, or by itself."),
+    "unstable": Reason(
+        "depends on the hash seed",
+        "It passes every test under the first hash seed; another seed gives other outcomes.",
+        "It does not pass under the first hash seed; another seed gives other outcomes.",
+    ),
+    "no_runner": Reason(
+        "language not to be run here", undecided="It failed: programs in this language can't be run on this machine."
+    ),
+    "harness_killed": Reason(
+        "sandbox died", undecided="It failed: the process that runs solutions died, so that the tests say nothing."
     ),
     "no_reward": Reason(
         "no rewarded trajectory",

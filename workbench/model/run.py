@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from workbench.model.code import Level, Provenance
 from workbench.model.verdict import OutcomeWord
 
 RunState = Literal["queued", "running", "paused", "cancelled", "complete", "failed"]
@@ -16,6 +17,9 @@ ACTIVE: frozenset[RunState] = frozenset({"queued", "running"})
 
 IMPORTED: Final = "imported"
 """The kind of verifier whose verdicts came in a file: it can't be run here."""
+
+GENERATION: Final = "generation"
+"""The kind of run whose calls are about no item: texts that models write. It has no verdicts and is in no table."""
 
 STATE_AFTER: dict[Request, RunState] = {"pause": "paused", "cancel": "cancelled"}
 """What becomes of a run when the request is done."""
@@ -140,6 +144,8 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         reused: At its start: how many of them had a verdict already.
         usage: What it has asked of model servers; None for a verifier that asks none.
         recorded: Whether verdicts rest on recorded replies instead of a live model's; None where it was not looked up.
+        isolations: Outcomes of programs by how these were kept in; None where they were not counted.
+        provenance: What outcomes of programs depend on; more than one where a later start found something else.
     """
 
     run: int
@@ -168,6 +174,13 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     reused: int | None = None
     usage: RunUsage | None = None
     recorded: bool | None = None
+    isolations: dict[Level, int] | None = None
+    provenance: list[Provenance] = []
+
+    @property
+    def writes(self) -> bool:
+        """Whether texts are written under it, so that it has calls and no verdicts."""
+        return self.kind == GENERATION
 
 
 class VerdictLine(Struct, frozen=True, kw_only=True):

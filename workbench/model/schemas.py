@@ -13,16 +13,25 @@ import msgspec
 from workbench.model.agreement import AgreementReport
 from workbench.model.best_of import BestOfReport
 from workbench.model.calls import RunCosts, Transcript
+from workbench.model.candidates import ProblemCandidates, SelectedLine, SetLine
 from workbench.model.check import CheckInfo, CheckLine, CheckScore
+from workbench.model.code import SolutionResult
+from workbench.model.code_figures import HistogramsReport, PassCount, PassReport, SaturationReport
+from workbench.model.code_files import ProblemLine, SolutionLine
 from workbench.model.comparison import CompareReport, FamilyReport, JointErrorReport
 from workbench.model.downstream import DownstreamLine, DownstreamReport
+from workbench.model.duplicates import DuplicateReport, EmbeddingLine, KeptLine
 from workbench.model.ensemble import EnsembleReport
 from workbench.model.estimate import EstimateReport
+from workbench.model.evolution import Representatives, VectorCase
+from workbench.model.evolution_report import EvolutionReport, EvolvedLine
 from workbench.model.files import VerifyBenchRow
 from workbench.model.label import LabelLine
 from workbench.model.paper import PaperTables
 from workbench.model.plan import Plan
 from workbench.model.probe import AcceptedProbe, ProbeReport
+from workbench.model.ranking import RankingReport, ScoredRow
+from workbench.model.refinement import PoolReport, RefinedProblem, RefineReport
 from workbench.model.report import AccuracyReport, CorrelationReport
 from workbench.model.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.model.reward import PairReport, ThresholdReport
@@ -38,6 +47,8 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "check-line": (CheckLine, "One line of a file for `workbench checks DB import`."),
     "check": (CheckInfo, "One element of `workbench checks DB list --json`."),
     "check-score": (CheckScore, "One element of `workbench checks DB report --json`."),
+    "code-problem-line": (ProblemLine, "One line of a file of code problems."),
+    "code-solution-line": (SolutionLine, "One line of a file of solutions of code problems."),
     "verdict-line": (VerdictLine, "One line of `workbench verdicts`."),
     "verdict-row": (VerdictRow, "One line of a file for `workbench verdicts DB import`."),
     "verdicts-imported": (VerdictsImported, "`workbench verdicts DB import --json`."),
@@ -67,6 +78,26 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "accepted-probe": (AcceptedProbe, "One line of `workbench probe --accepted --json`."),
     "types": (TypeReport, "`workbench types --json`."),
     "type-suggestion": (TypeSuggestion, "One line of `workbench types --questions`."),
+    "code-result-line": (SolutionResult, "One line of `workbench code results`."),
+    "candidates-line": (ProblemCandidates, "One line of a file for `workbench code select --from`."),
+    "selected-line": (SelectedLine, "One line of `workbench code select`."),
+    "ranking-set-line": (SetLine, "One line of a set that `workbench code select DB --write` writes."),
+    "scored-line": (ScoredRow, "One line of a file for `workbench code metrics --from`."),
+    "code-metrics": (RankingReport, "`workbench code metrics --json`."),
+    "code-saturation": (SaturationReport, "`workbench code saturation --json`."),
+    "pass-line": (PassCount, "One line of a file for `workbench code passk --from`."),
+    "code-passk": (PassReport, "`workbench code passk --json`."),
+    "code-histograms": (HistogramsReport, "`workbench code histograms --json`."),
+    "vectors-line": (VectorCase, "One line of a file for `workbench code representatives`."),
+    "representatives-line": (Representatives, "One line of `workbench code representatives`."),
+    "code-evolution": (EvolutionReport, "`workbench code evolve --json`."),
+    "evolved-line": (EvolvedLine, "One line of a file that `workbench code evolve --export` writes."),
+    "embedding-line": (EmbeddingLine, "One line of a file for `workbench code duplicates --from`."),
+    "code-duplicates": (DuplicateReport, "`workbench code duplicates --json`."),
+    "kept-line": (KeptLine, "One line of a file that `workbench code duplicates --output` writes."),
+    "code-pool": (PoolReport, "`workbench code pool --json`."),
+    "code-refine": (RefineReport, "`workbench code refine --json`."),
+    "refined-line": (RefinedProblem, "One line of a file that `workbench code refine` writes."),
     "status": (Status, "`workbench status --json`."),
     "transcript": (Transcript, "One element of `workbench verdicts --transcript ID --json`."),
     "run-costs": (RunCosts, "What `workbench runs show N --json` adds to the run."),

@@ -7,14 +7,14 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.model.report import AccuracyRow
-from workbench.model.run import RunState
+from workbench.model.run import GENERATION, RunState
 from workbench.model.suggestion import ANSWER_TYPE
 from workbench.model.verdict import GoldChoice, Protocol3
 
 DUEL: Final = "judge-duel"
 """The kind of verifier that judges no completion but compares what two judges reasoned about it."""
 
-JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL)
+JUDGES_NOTHING: Final = (ANSWER_TYPE, DUEL, GENERATION)
 """The kinds whose verdicts say nothing of a completion: they have no accuracy."""
 
 Part = Literal["judging", "execution", "tests"]

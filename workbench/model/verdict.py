@@ -74,7 +74,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
         reference_final: The reference's final answer as the verifier read it.
         candidate_final: The completion's final answer as the verifier read it.
         reference_span: Offsets of ``reference_final`` into the stored reference, if known.
-        candidate_span: Offsets of ``candidate_final`` into the stored completion, if known.
+        candidate_span: Offsets of ``candidate_final`` into the stored completion, if known; without a final answer,
+            of what decided, such as the line that raised.
         detail: More for a person, such as an error's text.
         ms: Wall time spent on this item, in milliseconds.
     """

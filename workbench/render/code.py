@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.render.document import Span, StyleName
+from workbench.render.inert import inert
 
 MAX_HIGHLIGHTED = 20_000
 """Longer blocks (characters) are shown in one style."""
@@ -23,6 +24,17 @@ def highlight(code: str, language: str) -> list[list[Span]]:
             if part:
                 lines[-1].append(Span(part, style))
     return lines
+
+
+def code_lines(code: str, language: str) -> list[tuple[Span, ...]]:
+    """Code as lines to show: highlighted, and with nothing in it that could steer a terminal or hide.
+
+    Args:
+        code: The code as stored; a carriage return is shown, unless a line feed follows it.
+        language: As with `highlight`.
+    """
+    lines = highlight(code.replace("\r\n", "\n"), language)
+    return [tuple(Span(inert(span.text), span.style) for span in line) for line in lines]
 
 
 def _tokens(code: str, language: str) -> list[tuple[str, StyleName]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from workbench.render.bars import NONE
+from workbench.render.bars import NONE, percent
 from workbench.render.inert import inert
 
 
@@ -23,12 +23,17 @@ def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> s
 
 def number(value: float | None) -> str:
     """A figure at three decimals."""
-    return NONE if value is None else f"{value:.3f}"
+    return NONE if value is None else f"{value:z.3f}"
 
 
 def interval(ci: tuple[float, float] | None) -> str:
     """An interval at three decimals."""
-    return NONE if ci is None else f"[{ci[0]:.3f}, {ci[1]:.3f}]"
+    return NONE if ci is None else f"[{ci[0]:z.3f}, {ci[1]:z.3f}]"
+
+
+def percent_interval(ci: tuple[float, float] | None) -> str:
+    """A share's interval in percent."""
+    return NONE if ci is None else f"[{percent(ci[0])}, {percent(ci[1])}]"
 
 
 def p_value(p: float | None) -> str:

@@ -23,6 +23,10 @@ StyleName = Literal[
     "think",
     "quote",
     "error",
+    "removed",
+    "removed.word",
+    "added",
+    "added.word",
 ]
 """What a span means; a front end decides how that looks."""
 

@@ -42,6 +42,16 @@ class Row(Struct, frozen=True):
     kind: RowKind = ""
 
 
+def heads(*texts: str) -> tuple[Head, ...]:
+    """A line of headings, one a column."""
+    return tuple(map(Head, texts))
+
+
+def row(*texts: str, kind: RowKind = "") -> Row:
+    """A row of plain cells."""
+    return Row(tuple(map(Cell, texts)), kind)
+
+
 class Table(Struct, frozen=True, kw_only=True):
     """A table.
 
@@ -144,6 +154,28 @@ class Histogram(Struct, frozen=True, kw_only=True):
     mark: float | None = None
 
 
+class Series(Struct, frozen=True):
+    """A line of a plot: its name and a value a tick, None where there is none."""
+
+    name: str
+    values: tuple[float | None, ...]
+
+
+class Lines(Struct, frozen=True, kw_only=True):
+    """A plot of what changes from tick to tick, such as from round to round.
+
+    Attributes:
+        ticks: What stands below the axis, one a value.
+        shares: Values are shares from 0 to 1; else counts from 0.
+    """
+
+    caption: str
+    x_label: str
+    ticks: tuple[str, ...]
+    series: tuple[Series, ...]
+    shares: bool = True
+
+
 class Passage(Struct, frozen=True):
     """A text as it is stored, with a name."""
 
@@ -173,8 +205,8 @@ class Group(Struct, frozen=True, kw_only=True):
     layout: Literal["column", "grid"] = "column"
 
 
-Plot: TypeAlias = Intervals | Scatter | Histogram
-Block: TypeAlias = Paragraph | Facts | Table | Intervals | Scatter | Histogram | Case | Group
+Plot: TypeAlias = Intervals | Scatter | Histogram | Lines
+Block: TypeAlias = Paragraph | Facts | Table | Intervals | Scatter | Histogram | Lines | Case | Group
 
 
 class Section(Struct, frozen=True):

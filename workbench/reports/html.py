@@ -23,6 +23,7 @@ from workbench.reports.document import (
     Head,
     Histogram,
     Intervals,
+    Lines,
     Paragraph,
     Row,
     Scatter,
@@ -93,7 +94,8 @@ def _(block: Facts) -> Markup:
 @_block.register(Intervals)
 @_block.register(Scatter)
 @_block.register(Histogram)
-def _(block: Intervals | Scatter | Histogram) -> Markup:
+@_block.register(Lines)
+def _(block: Intervals | Scatter | Histogram | Lines) -> Markup:
     return drawing(block)
 
 

@@ -17,6 +17,7 @@ from workbench.reports.document import (
     Group,
     Histogram,
     Intervals,
+    Lines,
     Paragraph,
     Row,
     Scatter,
@@ -25,6 +26,7 @@ from workbench.reports.document import (
 )
 from workbench.reports.figures import percentage
 from workbench.reports.passages import limited
+from workbench.reports.plot_text import lines_text
 
 _BAR = 50
 """Characters from 0 to 1 in a plot."""
@@ -118,6 +120,11 @@ def _(block: Histogram) -> str:
         for low, high, first, second in zip(block.edges, block.edges[1:], block.first, block.second, strict=False)
     ]
     return f"{escaped(block.caption)}\n\n{_fenced(inert_lines(chr(10).join(lines)))}"
+
+
+@_block.register
+def _(block: Lines) -> str:
+    return f"{escaped(block.caption)}\n\n{_fenced(lines_text(block))}"
 
 
 @_block.register

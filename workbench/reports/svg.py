@@ -9,7 +9,7 @@ from math import ceil, floor
 from markupsafe import Markup
 from msgspec import Struct
 
-from workbench.reports.document import Dot, Histogram, Intervals, Plot, Point, Scatter
+from workbench.reports.document import Dot, Histogram, Intervals, Lines, Plot, Point, Scatter, Series
 from workbench.reports.elements import element
 from workbench.reports.figures import percentage
 
@@ -178,6 +178,38 @@ def _histogram(plot: Histogram) -> Markup:
         parts.append(_box(across.first + 150 * place, 0, 10, 10, f"bar {kind}"))
         parts.append(_words(across.first + 150 * place + 16, 10, name, "label", "start"))
     return _svg(plot.caption, across.last + 30, up.first + 26, parts)
+
+
+@drawing.register
+def _lines(plot: Lines) -> Markup:
+    most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
+    across = _Axis(0, max(len(plot.ticks) - 1, 1), _MARGIN, _MARGIN + _AXIS)
+    up = _Axis(0, most, 220, _TOP)
+    parts = [_line(across.first, up.first, across.last, up.first, "axis-line")]
+    for quarter in range(5):
+        value = most * quarter / 4
+        parts.append(_line(across.first, up.at(value), across.last, up.at(value), "grid"))
+        label = percentage(value, 0) if plot.shares else f"{value:,.0f}"
+        parts.append(_words(across.first - 8, up.at(value) + 4, label, "tick", "end"))
+    for place, tick in enumerate(plot.ticks):
+        parts.append(_words(across.at(place), up.first + 16, tick, "tick", "middle"))
+    parts.append(_words((across.first + across.last) / 2, up.first + 34, plot.x_label, "axis", "middle"))
+    for number, one in enumerate(plot.series):
+        parts += _series(one, number, across, up)
+    longest = max((len(_cut(one.name)) for one in plot.series), default=0)
+    return _svg(plot.caption, across.last + 60 + longest * _LETTER, up.first + 42, parts)
+
+
+def _series(one: Series, number: int, across: _Axis, up: _Axis) -> Iterator[Markup]:
+    """A line with its dots, and its entry in the list beside the plot; colours and dashes tell nine apart."""
+    kind = f"line c{number % 3} d{number // 3 % 3}"
+    found = [(across.at(place), up.at(value)) for place, value in enumerate(one.values) if value is not None]
+    points = " ".join(f"{_number(x)},{_number(y)}" for x, y in found)
+    yield element("polyline", points=points, class_=kind)
+    yield from (element("circle", cx=_number(x), cy=_number(y), r="3", class_=f"dot c{number % 3}") for x, y in found)
+    y = _TOP + _ROW * (number + 0.5)
+    yield _line(across.last + 20, y, across.last + 44, y, kind)
+    yield _words(across.last + 50, y + 4, _cut(one.name), "label", "start")
 
 
 def _svg(title: str, width: float, height: float, parts: Iterable[Markup]) -> Markup:

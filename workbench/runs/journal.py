@@ -19,7 +19,6 @@ from workbench.errors import StoreError
 from workbench.llm.journal import Call, Response, Spent
 from workbench.llm.records import FailureCode, Halt
 from workbench.model.run import RunUsage
-from workbench.model.verdict import Verdict
 from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
 from workbench.runs.lease import PATIENCE_S, Lease
 from workbench.store import calls, usage, verdict_calls, verdicts
@@ -283,7 +282,7 @@ class RunJournal:
         if batch.outcomes:
             calls.put_outcomes(connection, batch.outcomes)
         if landed:
-            verdicts.put_samples(connection, run, [row for one in landed for row in _samples(one)])
+            verdicts.put_samples(connection, run, [row for one in landed for row in one.judged.samples(one.item)])
             verdict_calls.put_calls(connection, run, [(one.item, one.calls) for one in landed])
             verdict_calls.put_traces(connection, run, [(one.item, one.trace) for one in landed if one.trace])
         usage.put(connection, run, self.usage)
@@ -303,9 +302,3 @@ class RunJournal:
         while self._entries:
             waiters += self._gathered().waiters
         return waiters
-
-
-def _samples(landed: _Landed) -> list[tuple[int, int, Verdict]]:
-    """An item's verdict as sample 0, then its votes."""
-    found = (landed.judged.verdict, *landed.judged.votes)
-    return [(landed.item, sample, verdict) for sample, verdict in enumerate(found)]

@@ -6,28 +6,21 @@ The process that probes is the database's runner meanwhile, so nobody else count
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from workbench.errors import RunError
 from workbench.llm.dialects import reread
 from workbench.llm.records import Halt
 from workbench.runs.journal import RunJournal, Waiter
-from workbench.runs.launch import ensure_runner
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.probing import Collector, Subject
 from workbench.runs.serving import judge_on_servers, work_on
-from workbench.store import runs, usage
+from workbench.runs.standing_in import standing_in
+from workbench.store import usage
 from workbench.store.connection import Database
 from workbench.store.verdict_calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
-
-_PATIENCE_S = 5.0
-"""A runner stays for a moment when its last run has ended; it is gone by then."""
-
-_LOOK_S = 0.05
 
 
 class _ProbeJournal(RunJournal):
@@ -59,7 +52,7 @@ def judge_by_servers(
         RunError: Another process is at work on the database, or no call can succeed now; what was answered is stored.
     """
     before = _calls(database, run)
-    with _being_runner(database) as lease:
+    with standing_in(database) as lease:
         journal = partial(_ProbeJournal, database, lease, run, collector)
         work = work_on(database, verifier, collector.inputs(subjects), journal, collector.look_up)
         try:
@@ -69,22 +62,6 @@ def judge_by_servers(
         except LeaseLost as lost:
             raise RunError("Another process has taken over the database's runs.", "Probe again.") from lost
     return _calls(database, run) - before
-
-
-@contextmanager
-def _being_runner(database: Database) -> Iterator[Lease]:
-    """The claim to be the database's runner; runs that were queued meanwhile get one of their own afterwards."""
-    until = time.monotonic() + _PATIENCE_S
-    while (lease := Lease.acquire(database)) is None:
-        if runs.waiting(database.reader()) or time.monotonic() > until:
-            raise RunError("A run is at work on this database.", "Wait for it, or pause it: workbench runs DB")
-        time.sleep(_LOOK_S)
-    try:
-        yield lease
-    finally:
-        lease.end()
-        if runs.waiting(database.reader()):
-            ensure_runner(database)
 
 
 def _calls(database: Database, run: int) -> int:

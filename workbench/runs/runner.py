@@ -17,18 +17,20 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from workbench.config.trust import NotTrustedError, require
+from workbench.config.trust import NotTrustedError, UnsafeError, require
 from workbench.errors import RunError, WorkbenchError
 from workbench.llm.records import Halt
+from workbench.model.code import Provenance
 from workbench.model.run import STATE_AFTER, Request, RunState
 from workbench.model.verdict import Verdict, VerifierInput
 from workbench.runs.launch import log_path
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.local import judge_locally
-from workbench.store import runs, verdict_cache, verdicts
+from workbench.store import provenance, runs, test_results, verdict_cache, verdicts
 from workbench.store.connection import Database
 from workbench.store.runs import RunRow
-from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity
+from workbench.store.test_results import TestResult
+from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, identity
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
 
@@ -132,7 +134,7 @@ class Runner:
             raise
         except _Asked as asked:
             self._settle(run, STATE_AFTER[asked.request])
-        except NotTrustedError as error:
+        except (NotTrustedError, UnsafeError) as error:
             self._settle(run, "paused", str(error))
         except Halt as halt:
             self._lacks_key = halt.code == "auth"
@@ -199,6 +201,18 @@ class _Sink:
         if request is not None:
             raise _Asked(request)
 
+    def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
+        if judged:
+            samples = [row for item, found in judged for row in found.samples(item)]
+            with self._lease.write() as connection:
+                verdicts.put_samples(connection, self._run, samples)
+                test_results.put(connection, self._run, results)
+            self.stored += len(judged)
+
+    def note_provenance(self, found: Provenance) -> None:
+        with self._lease.write() as connection:
+            provenance.note(connection, self._run, found)
+
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
         """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
@@ -218,6 +232,14 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
 
             chunks = duels(database, verifier, chunks)
         sink.serve(cast("ServedVerifier", verifier), chunks)
+    elif verifier.isolation == "sandbox":
+        # The sandbox is for those runs alone that need one.
+        from workbench.runs.executing import judge_by_execution
+        from workbench.runs.isolation import allowed_level
+
+        sandboxed = cast("SandboxedVerifier", verifier)
+        level = allowed_level(database.path, sandboxed)
+        judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
     else:
         judge_locally(verifier, (run.verifier.kind, run.verifier.options), run.workers, chunks, sink)
 

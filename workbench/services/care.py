@@ -6,13 +6,18 @@ import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from workbench.errors import VerifierError
 from workbench.model.health import Finding
 from workbench.services.labelling.ledger import recompute, states_differ
 from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
 from workbench.store import checks
 from workbench.store.backup import backup as write_backup
+
+if TYPE_CHECKING:
+    from workbench.verifiers.execution.levels import Standing
 
 LITTLE_SPACE = 512 * 2**20
 """Less free disk than this many bytes is reported."""
@@ -33,9 +38,45 @@ def doctor(project: Project) -> list[Finding]:
     return [*found, _disk(project.path), *_environment()]
 
 
+def sandbox() -> list[Finding]:
+    """Attack each level of the sandbox that solutions are run in, which takes some seconds.
+
+    A level that can't be used here is no fault; one that can be and lets an attack through is.
+    """
+    from workbench.verifiers.execution.levels import survey
+
+    surveyed = survey()
+    best = next((found.level for found in surveyed if found.holds), None)
+    used = f"solutions are run at {best}" if best else "solutions are not run without --allow-unsafe-execution"
+    return [*map(_level, surveyed), Finding(name="sandbox", ok=True, message=used), *_languages()]
+
+
 def repair(project: Project) -> int:
     """Derive every item state anew from the label events; returns how many tasks have any."""
     return recompute(project)
+
+
+def _level(found: Standing) -> Finding:
+    name = f"sandbox {found.level}"
+    if found.unusable is not None:
+        return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
+    through = [result for result in found.results if not result.held]
+    message = f"{len(found.results) - len(through)} of {len(found.results)} attacks held"
+    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through)
+    return Finding(name=name, ok=not through, message=f"{message}; through came {told}" if through else message)
+
+
+def _languages() -> list[Finding]:
+    """Which languages besides Python solutions can be in."""
+    from workbench.verifiers.execution.runners import languages, version_of
+
+    found = []
+    for language in languages():
+        try:
+            found.append(Finding(name=f"runner {language}", ok=True, message=version_of(language)))
+        except VerifierError as error:
+            found.append(Finding(name=f"runner {language}", ok=True, message=error.message))
+    return found
 
 
 def _states(project: Project) -> Finding:

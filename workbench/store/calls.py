@@ -16,7 +16,7 @@ AttemptState = Literal["unsent", "sent", "failed", "done"]
 
 
 class Attempt(Struct, frozen=True):
-    """A call that is about to be sent, for an item's row id; one below 0 is a probe's and none of a completion."""
+    """A call that is about to be sent, for an item's row id; one below 0 is about no completion."""
 
     id: int
     item: int

@@ -15,11 +15,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from workbench.errors import StoreError
-from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
+from workbench.model.code_record import Record
+from workbench.model.item import QuarantinedRow, Refusal
 from workbench.store.clock import now
 from workbench.store.connection import BUSY_MS, Database, open_connection
 from workbench.store.failures import explained, roll_back
-from workbench.store.item_rows import ItemRows, Matched
+from workbench.store.import_rows import ImportRows
+from workbench.store.item_rows import Matched
 from workbench.store.schema import DATA_INDEXES
 
 CHUNK = 500
@@ -76,14 +78,18 @@ class _Running(Struct, frozen=True):
 class FileImport:
     """One file on its way into the database; made by ``ImportSession.file``."""
 
-    def __init__(self, session: ImportSession, import_id: int, rows: ItemRows) -> None:
+    def __init__(self, session: ImportSession, import_id: int, rows: ImportRows) -> None:
         self._session = session
         self._rows = rows
         self._id = import_id
         self.counts = ImportCounts()
 
-    def add(self, items: Sequence[ItemRecord], refused: Sequence[Refusal]) -> list[Refusal]:
-        """Store a batch; returns all its refusals, those found by comparing with stored items among them."""
+    def add(self, items: Sequence[Record], refused: Sequence[Refusal]) -> list[Refusal]:
+        """Store a batch; returns all its refusals, those found by comparing with stored items among them.
+
+        Args:
+            items: Problems and solutions in a file of code, else items.
+        """
         with self._session.transaction() as connection:
             matched = self._rows.add(items)
             refusals = [*refused, *matched.refused]
@@ -98,6 +104,7 @@ class FileImport:
         """Show everything: the import is complete."""
         counts = self.counts
         with self._session.transaction() as connection:
+            self._rows.complete(connection)
             connection.execute(
                 "UPDATE imports SET state = 'complete', file_hash = ?, rows_read = ?, imported = ?, unchanged = ?, "
                 "quarantined = ?, finished_at = ? WHERE id = ?",
@@ -120,7 +127,7 @@ class ImportSession:
         self.batch = CHUNK if bulk is None else _BULK_CHUNK
         self._database = database
         self._bulk = bulk
-        self._rows: ItemRows | None = None
+        self._rows: ImportRows | None = None
 
     @property
     def bulk(self) -> bool:
@@ -142,7 +149,7 @@ class ImportSession:
         with self.transaction() as connection:
             dataset_id = _dataset(connection, self.dataset)
             if self._rows is None:
-                self._rows = ItemRows(connection, dataset_id, indexed=not self.bulk)
+                self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
             started = _start(connection, dataset_id, file, self._rows)
         try:
@@ -272,13 +279,13 @@ def earlier_import(
     )
 
 
-def compared_only(database: Database | None, dataset: str) -> ItemRows:
+def compared_only(database: Database | None, dataset: str) -> ImportRows:
     """Rows for a dry run: compares with what is stored, writes nothing."""
     if database is None:
-        return ItemRows(None, None, dry=True)
+        return ImportRows(None, None, dry=True)
     reader = database.reader()
     row = reader.execute("SELECT id FROM datasets WHERE name = ?", (dataset,)).fetchone()
-    return ItemRows(reader, row[0] if row else None, dry=True)
+    return ImportRows(reader, row[0] if row else None, dry=True)
 
 
 def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
@@ -291,9 +298,10 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
 
 
 def settle_types(connection: sqlite3.Connection) -> None:
-    """Types are trusted where every question of a data set came with a subtype."""
+    """Types are trusted where every question of a data set came with a subtype; code has none."""
     wanted = (
-        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL) "
+        "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL "
+        "AND NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) "
         "THEN 'labelled' ELSE 'trusted' END"
     )
     connection.execute(f"UPDATE datasets SET types = {wanted} WHERE types <> {wanted}")
@@ -305,11 +313,11 @@ def _dataset(connection: sqlite3.Connection, name: str) -> int:
     return row[0]
 
 
-def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ItemRows) -> _Running:
+def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ImportRows) -> _Running:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
     pid, started_at = os.getpid(), now()
-    first_ids = (rows.first_completion_id, rows.first_question_id)
+    first_ids = rows.first_ids
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
         "pid, started_at) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?)",
@@ -333,16 +341,25 @@ def _alive(pid: int | None, started_at: str) -> bool:
     return began <= datetime.fromisoformat(started_at).timestamp() + 1
 
 
+_OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}
+_OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
+
+
 def _discard(database: Database, left: _Running) -> None:
     for tables, first in (
-        (("completion_text", "completions"), left.first_completion_id),
-        (("question_text", "questions"), left.first_question_id),
+        (_OF_COMPLETIONS, left.first_completion_id),
+        (_OF_QUESTIONS, left.first_question_id),
     ):
         while _discard_some(database, left, tables, first):
             pass
     with database.write() as connection:
         if not _is_there(connection, left):
             return
+        connection.execute(
+            "DELETE FROM suites WHERE dataset_id = ? AND origin = 'imported' "
+            "AND NOT EXISTS (SELECT 1 FROM tests WHERE suite_id = suites.id)",
+            (left.dataset_id,),
+        )
         connection.execute("DELETE FROM quarantine WHERE import_id = ?", (left.id,))
         connection.execute("DELETE FROM imports WHERE id = ?", (left.id,))
         connection.execute(
@@ -351,13 +368,14 @@ def _discard(database: Database, left: _Running) -> None:
         )
 
 
-def _discard_some(database: Database, left: _Running, tables: tuple[str, str], first: int) -> bool:
+def _discard_some(database: Database, left: _Running, tables: dict[str, str], first: int) -> bool:
+    """Delete the last rows of these tables by the named columns; the last table's ids are what they refer to."""
     with database.write() as connection:
-        last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {tables[1]}").fetchone()[0]
+        last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
         if last < first or not _is_there(connection, left):
             return False
-        for table in tables:
-            connection.execute(f"DELETE FROM {table} WHERE id >= max(?, ?)", (first, last - CHUNK + 1))
+        for table, column in tables.items():
+            connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - CHUNK + 1))
     return True
 
 

@@ -70,6 +70,21 @@ class ItemRows:
         self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
         self.begin_file()
 
+    @property
+    def asked_id(self) -> int:
+        """Row id of the question asked last."""
+        return self._asked_id
+
+    @property
+    def last_completion_id(self) -> int:
+        """Row id of the completion taken last as a new one."""
+        return self._completion_id - 1
+
+    def question_id(self, key: str) -> int | None:
+        """Row id of a question of this data set, by its key."""
+        found = self._questions.get(key) or self._stored_question(key)
+        return None if found is None else found[0]
+
     def begin_file(self) -> None:
         """What was added so far is stored, as seen by the next file."""
         self.first_completion_id = self._completion_id
@@ -82,21 +97,19 @@ class ItemRows:
         """Insert the new ones of a batch, in the caller's transaction."""
         unchanged = imported = 0
         refused: list[Refusal] = []
-        if len(self._questions) > _REMEMBERED and not self._dry:
-            self._questions.clear()
         for item in items:
-            contradiction = self._take(item)
+            contradiction = self.take_question(item) or self.take_completion(self._asked_id, item)
             if contradiction is None:
                 imported += 1
             elif contradiction == "":
                 unchanged += 1
             else:
-                refused.append(_refusal(item, contradiction))
-        self._flush()
+                refused.append(refusal_of(item, contradiction))
+        self.flush()
         return Matched(imported, unchanged, refused)
 
-    def _take(self, item: ItemRecord) -> str | None:
-        """None: the item is new; empty: it is stored already; else the code of the contradiction."""
+    def take_question(self, item: ItemRecord) -> str | None:
+        """Make an item's question the one asked (`asked_id`), new or stored; the code of a contradiction, if any."""
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked != self._asked:
             content = _hash(asked[1:])
@@ -106,7 +119,10 @@ class ItemRows:
             elif question[1] != content:
                 return "conflict" if question[0] < self.first_question_id else "duplicate_key"
             self._asked, self._asked_id = asked, question[0]
-        question_id = self._asked_id
+        return None
+
+    def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
+        """None: the completion is new; empty: it is stored already; else the code of the contradiction."""
         content = _hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short(content)
         known = self._completions.get(short_key)
@@ -175,13 +191,16 @@ class ItemRows:
         row: tuple[int] = self._connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()
         return row[0]
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what has been taken, in the caller's transaction."""
         statements = (_INSERT_QUESTION, _INSERT_QUESTION_TEXT, _INSERT_COMPLETION, _INSERT_COMPLETION_TEXT)
         for statement, rows in zip(statements, self._pending, strict=True):
             if rows and not self._dry:
                 assert self._connection is not None
                 self._connection.executemany(statement, rows)
             rows.clear()
+        if len(self._questions) > _REMEMBERED and not self._dry:
+            self._questions.clear()
 
 
 def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
@@ -199,7 +218,8 @@ def _hash(content: tuple[object, ...]) -> bytes:
     return blake2b(_encode(content), digest_size=16).digest()
 
 
-def _refusal(item: ItemRecord, code: str) -> Refusal:
+def refusal_of(item: ItemRecord, code: str) -> Refusal:
+    """The quarantine row of an item that contradicts another one."""
     where = "is stored with" if code == "conflict" else "stands in this file with"
     return Refusal(
         line=item.line,

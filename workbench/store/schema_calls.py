@@ -32,7 +32,7 @@ VERSION_3: tuple[str, ...] = (
         created_at TEXT NOT NULL
     ) STRICT""",
     # Written before a request is sent; one that stays 'sent' may have been paid for. ``lost``: its runner is gone.
-    # One that was made for a probe belongs to no completion.
+    # One that was made for a probe, or for a text that is about no item, belongs to no completion.
     """CREATE TABLE attempts (
         id INTEGER PRIMARY KEY,
         run_id INTEGER NOT NULL REFERENCES runs (id),

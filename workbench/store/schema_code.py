@@ -38,6 +38,16 @@ VERSION_6: tuple[str, ...] = (
         expected TEXT,
         PRIMARY KEY (question_id, suite_id, position)
     ) STRICT, WITHOUT ROWID""",
+    # Tests that were written for one solution, by a writer who saw it: in this suite they stand for its question's.
+    """CREATE TABLE solution_tests (
+        completion_id INTEGER NOT NULL REFERENCES completions (id),
+        suite_id INTEGER NOT NULL REFERENCES suites (id),
+        position INTEGER NOT NULL,
+        form TEXT NOT NULL CHECK (form IN ('expression', 'statement', 'program', 'stdio')),
+        source TEXT NOT NULL,
+        expected TEXT,
+        PRIMARY KEY (completion_id, suite_id, position)
+    ) STRICT, WITHOUT ROWID""",
     # One letter a test (model/code.py); ``ms`` is the mean time of a test, ``failures`` JSON.
     """CREATE TABLE test_results (
         run_id INTEGER NOT NULL REFERENCES runs (id),

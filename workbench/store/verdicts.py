@@ -92,7 +92,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
             (run, int(Outcome.ERROR)),
         )
     ]
-    for table in ("verdict_traces", "verdict_calls", "verdict_evidence", "verdicts"):
+    for table in ("test_results", "verdict_traces", "verdict_calls", "verdict_evidence", "verdicts"):
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]
         )

@@ -41,6 +41,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "disagreements": ("DisagreementsScreen", "r", "Disagreements: what verifiers, gold and people differ on"),
     "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
     "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
+    "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),
     "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
     "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
     "history": ("HistoryScreen", "l", "History: your own labels"),

@@ -54,6 +54,7 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action("item.find-previous", "comma", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
     Action("item.raw", "v", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
     Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
+    Action("item.code", "s", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
     Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
     *coordinating_actions("item"),
     Action("item.adjudicate", "a", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec import Struct
 
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, Server
+from workbench.model.code import Execution, Problem, Program, SolutionForm
 from workbench.model.verdict import Verdict, VerifierInput
+from workbench.verifiers.execution.settings import Settings
 
-Isolation = Literal["inline", "process", "staged", "served"]
-"""Where a verifier works: in the runner, in worker processes, first in one and then the other, or on a server."""
+Isolation = Literal["inline", "process", "staged", "served", "sandbox"]
+"""Where a verifier works: in the runner, in worker processes, first in one and then the other, on a server, or in the
+sandbox."""
 
 
-class Configured(Protocol):
+class Identified(Protocol):
+    """What a name is bound to.
+
+    Attributes:
+        name: The kind's name.
+        version: What it is at; a new one makes a new run.
+    """
+
+    name: str
+    version: str
+
+    def config(self) -> dict[str, object]:
+        """The options in force, as plain data that JSON can hold; what changes no verdict is left out."""
+        ...
+
+
+class Configured(Identified, Protocol):
     """What every kind of verifier has.
 
     A class is one kind of verifier; an object is that kind with its options. The class is called with
@@ -29,19 +49,13 @@ class Configured(Protocol):
         name: The kind's name in the registry, such as ``"math-verify"``.
         version: Version of the rules, parser or library; a new one makes a new run.
         isolation: ``"inline"`` only for code that can neither hang nor crash on any text; ``"staged"`` for a
-            `StagedVerifier`, ``"served"`` for a `ServedVerifier`.
+            `StagedVerifier`, ``"served"`` for a `ServedVerifier`, ``"sandbox"`` for a `SandboxedVerifier`.
     """
 
     description: ClassVar[str]
     options: ClassVar[dict[str, str]]
     preload: ClassVar[tuple[str, ...]] = ()
-    name: str
-    version: str
     isolation: Isolation
-
-    def config(self) -> dict[str, object]:
-        """The options in force, as plain data that JSON can hold; what changes no verdict is left out."""
-        ...
 
 
 class Verifier(Configured, Protocol):
@@ -89,6 +103,10 @@ class Judged(Struct, frozen=True, kw_only=True):
     votes: tuple[Verdict, ...] = ()
     trace: dict[str, Any] | None = None
 
+    def samples(self, item: int) -> list[tuple[int, int, Verdict]]:
+        """As the store takes them: the item's verdict as sample 0, then its votes."""
+        return [(item, sample, verdict) for sample, verdict in enumerate((self.verdict, *self.votes))]
+
 
 class ServedVerifier(Configured, Protocol):
     """A verifier that asks model servers.
@@ -119,10 +137,53 @@ class ServedVerifier(Configured, Protocol):
         ...
 
 
-AnyVerifier = Verifier | ServedVerifier
+class SandboxedVerifier(Configured, Protocol):
+    """A verifier that runs solutions of code problems against tests, where they can do no harm.
+
+    Attributes:
+        suites: Names of the suites of tests, in order.
+        seeds: Hash seeds of the interpreter; the first decides, the others tell whether the verdict holds.
+        wanted: How solutions are to be kept in: a `Level`, or ``"best"`` for the highest that holds here.
+        interpreter: The path of an interpreter other than this one; None for this one.
+        extractor: How code is taken from a reply: name and version.
+    """
+
+    suites: tuple[str, ...]
+    seeds: tuple[int, ...]
+    wanted: str
+    interpreter: str | None
+    extractor: str
+
+    def settings(self, seed: int) -> Settings:
+        """What the sandbox is told."""
+        ...
+
+    def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
+        """What is to be run, by suite; nothing where the problem has no tests of these suites.
+
+        Args:
+            problem: With the tests of the suites that it has.
+            text: The stored solution.
+            form: What the text is, if that is known.
+        """
+        ...
+
+    def verdict(
+        self, problem: Problem | None, text: str, form: SolutionForm | None, runs: Sequence[Mapping[str, Execution]]
+    ) -> Judged:
+        """The verdict on a solution.
+
+        Args:
+            problem: None for an item that is no code.
+            runs: What came of its programs by suite, for each seed; empty where there was nothing to run.
+        """
+        ...
 
 
-def identity(verifier: Configured) -> str:
+AnyVerifier = Verifier | ServedVerifier | SandboxedVerifier
+
+
+def identity(verifier: Identified) -> str:
     """A hash of the kind and its configuration; the version is kept beside it, not in it."""
     canonical = json.dumps(
         {"kind": verifier.name, "config": verifier.config()},

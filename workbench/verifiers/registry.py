@@ -19,6 +19,7 @@ GROUP = "workbench.verifiers"
 _METHODS: dict[str, tuple[str, ...]] = {
     "staged": ("verify", "quick"),
     "served": ("servers", "limits", "calls_per_item", "judge"),
+    "sandbox": ("settings", "programs", "verdict"),
 }
 
 
@@ -89,7 +90,7 @@ class Registry:
         """Make a verifier that works on this machine; errors as with `load`.
 
         Raises:
-            UsageError: It asks a model server.
+            UsageError: It asks a model server, or runs programs.
         """
         return require_local(self.load(kind, options))
 
@@ -110,13 +111,14 @@ class Registry:
 
 
 def require_local(verifier: AnyVerifier) -> Verifier:
-    """The verifier, if it works on this machine.
+    """The verifier, if it works on this machine, with the texts alone.
 
     Raises:
-        UsageError: It asks a model server.
+        UsageError: It asks a model server, or runs programs.
     """
-    if verifier.isolation == "served":
-        raise UsageError(f"{verifier.name!r} asks a model server; it works in runs only.", "Use: workbench verify")
+    if verifier.isolation in ("served", "sandbox"):
+        does = "asks a model server" if verifier.isolation == "served" else "runs programs"
+        raise UsageError(f"{verifier.name!r} {does}; it works in runs only.", "Use: workbench verify")
     return cast("Verifier", verifier)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
 from statsmodels.stats.proportion import proportion_confint
 
 from tests.unit.analysis.clustered import clustered_wilson, design_effect
-from workbench.analysis.intervals import clustering, clusters, compact, design_effects, wilson
+from workbench.analysis.intervals import clustering, clusters, compact, design_effects, student_interval, wilson
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.integers(0, 7)), min_size=1, max_size=60)
 
@@ -165,3 +166,13 @@ def _standard_error(p: float, deff: float, n: int) -> float:
 def _arrays(items: list[tuple[bool, int]]) -> tuple[np.ndarray, np.ndarray]:
     correct = np.array([item[0] for item in items], dtype=bool)
     return correct, np.array([item[1] for item in items], dtype=np.int64)
+
+
+def test_a_mean_has_students_interval() -> None:
+    values = np.array([0.5, 0.25, -0.5, 0.5, 0.0])
+    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert student_interval(values) == pytest.approx((expected.low, expected.high))
+    assert student_interval(np.array([0.5, 0.5])) is None
+    assert student_interval(np.array([0.5])) is None
+    ends = student_interval(np.array([1.0, -1.0]))
+    assert ends == (-1, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import comb
 from random import Random
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.unit.analysis.clustered import clustered_wilson
 from workbench.analysis.intervals import wilson
-from workbench.analysis.selectors import Picks, best_of, gain_interval, keys_of, mean_interval, ranked
+from workbench.analysis.selectors import Picks, best_of, keys_of, mean_interval, pass_at, ranked
 from workbench.model.verdict import Outcome, Protocol3
 
 NAN = float("nan")
@@ -141,13 +142,14 @@ def test_equal_shares_are_as_sure_as_their_completions() -> None:
     assert mean_interval(nearly, 200) == pytest.approx(wilson(0.5004 * 200, 200))
 
 
-def test_the_gain_has_students_interval() -> None:
-    from scipy.stats import ttest_1samp
+@given(st.integers(1, 80), st.data())
+def test_pass_at_is_the_closed_form(size: int, data: st.DataObject) -> None:
+    right, n = data.draw(st.integers(0, size)), data.draw(st.integers(1, size))
+    expected = 1 - comb(size - right, n) / comb(size, n)
+    assert pass_at(n, np.array([size]), np.array([right])) == pytest.approx(expected, abs=1e-12)
 
-    gain = np.array([0.5, 0.25, -0.5, 0.5, 0.0])
-    expected = ttest_1samp(gain, 0).confidence_interval(0.95)
-    assert gain_interval(gain) == pytest.approx((expected.low, expected.high))
-    assert gain_interval(np.array([0.5, 0.5])) is None
-    assert gain_interval(np.array([0.5])) is None
-    ends = gain_interval(np.array([1.0, -1.0]))
-    assert ends == (-1, 1)
+
+def test_pass_at_of_many_solutions_overflows_nowhere() -> None:
+    found = [float(pass_at(k, np.array([64]), np.array([20]))[0]) for k in (1, 4, 8)]
+    assert found == pytest.approx([0.3125, 0.786345, 0.959958], abs=1e-6)
+    assert 0 < float(pass_at(500, np.array([100_000]), np.array([3]))[0]) < 1

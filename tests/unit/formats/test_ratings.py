@@ -84,7 +84,7 @@ def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
         ('{"item": 1, "annotator": ["a"], "value": 1}', "annotator", "text or a whole number"),
         ('{"item": 1, "annotator": "a", "value": null}', "value", "Leave the line out"),
         ('{"item": 1, "annotator": "a", "value": {}}', "value", "text, a number, true or false"),
-        ('{"item": 1, "annotator": "a", "value": NaN}', None, "JSON"),
+        ('{"item": 1, "annotator": "a", "value": NaN}', "value", "JSON"),
         ('{"item": 1, "annotator": "a", "value": ' + "[" * 100_000, None, "nested"),
         ('{"item": "\\ud800", "annotator": "a", "value": 1}', None, ""),
     ],

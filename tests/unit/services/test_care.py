@@ -12,10 +12,13 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.services.care import backup, doctor, repair
+from workbench.services.care import backup, doctor, repair, sandbox
 from workbench.services.items.exporting import export
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.project import open_project
+from workbench.verifiers.execution import levels, runners
+from workbench.verifiers.execution.attacks.attack import AttackResult
+from workbench.verifiers.execution.levels import Standing
 
 
 def test_a_backup_is_a_whole_database_taken_while_someone_writes(tmp_path: Path) -> None:
@@ -141,3 +144,53 @@ def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
     assert repair(project) == 1
     assert failures(project.path) == set()
     assert project.database.reader().execute("SELECT state FROM item_states").fetchall() == [("labelled",)]
+
+
+HELD = AttackResult(name="sleep", level="L2", outcomes="t")
+THROUGH = AttackResult(name="connect", level="L2", outcomes="p", wrong=("passed: f", "got through"))
+
+
+@pytest.mark.parametrize(
+    ("best", "second", "told"),
+    [
+        (
+            Standing("L3", (HELD, HELD)),
+            Standing("L2", (HELD,)),
+            ["L3: 2 of 2 attacks held", "L2: 1 of 1 attacks held", "solutions are run at L3"],
+        ),
+        (
+            Standing("L3", unusable="There is no bubblewrap here."),
+            Standing("L2", (HELD,)),
+            [
+                "L3: can't be used here: There is no bubblewrap here.",
+                "L2: 1 of 1 attacks held",
+                "solutions are run at L2",
+            ],
+        ),
+        (
+            Standing("L3", unusable="no"),
+            Standing("L2", (HELD, THROUGH)),
+            [
+                "L3: can't be used here: no",
+                "BAD L2: 1 of 2 attacks held; through came connect: passed: f, got through",
+                "solutions are not run without --allow-unsafe-execution",
+            ],
+        ),
+    ],
+)
+def test_doctor_tells_how_each_level_of_the_sandbox_stands(
+    monkeypatch: pytest.MonkeyPatch, best: Standing, second: Standing, told: list[str]
+) -> None:
+    monkeypatch.setattr(levels, "survey", lambda: [best, second])
+    found = [finding for finding in sandbox() if finding.name.startswith("sandbox")]
+    said = [("" if one.ok else "BAD ") + f"{one.name.removeprefix('sandbox ')}: {one.message}" for one in found]
+    assert said == [*told[:2], f"sandbox: {told[2]}"]
+
+
+def test_doctor_tells_which_languages_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(levels, "survey", list)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    runners.version_of.cache_clear()
+    (found,) = (finding for finding in sandbox() if finding.name == "runner javascript")
+    assert found.ok
+    assert "'node', which is not installed here" in found.message

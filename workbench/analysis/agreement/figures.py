@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from workbench.analysis.agreement.ceiling import accuracy_behind, ceiling
 from workbench.analysis.agreement.kappa import fleiss, pabak
 from workbench.analysis.agreement.ratings import Ratings, Units, units
 from workbench.analysis.agreement.resampling import intervals
-from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
+from workbench.analysis.arrays import BoolArray, FloatArray, IntArray, defined
 from workbench.analysis.intervals import wilson
 from workbench.model.agreement import Ceiling, Figures, Level, Share
 
@@ -106,11 +105,6 @@ def ceilings(closed: Figures, checks: Share) -> list[Ceiling]:
 def share_of(right: float, n: int) -> Share:
     """A count, which may be a sum of shares, out of n."""
     return Share(n=n, share=right / n, ci=wilson(right, n)) if n else Share(n=0, share=None, ci=None)
-
-
-def defined(value: float) -> float | None:
-    """A figure as it is reported; None for NaN."""
-    return None if isnan(value) else float(value)
 
 
 def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:

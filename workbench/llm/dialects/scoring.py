@@ -1,4 +1,4 @@
-"""Numbers instead of text: vLLM's score, classify, pooling and rerank, and SGLang's classify and rerank.
+"""Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, and embeddings.
 
 Results are put back by their ``index``: a rerank comes best first, and no server promises the order of the others.
 """
@@ -25,6 +25,8 @@ def build(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, b
     Raises:
         ValueError: The server has no such call or option, or the query is missing.
     """
+    if request.task == "embeddings":
+        return _embeddings(profile, model, request)
     if request.task not in profile.scores:
         known = ", ".join(sorted(profile.scores)) or "none"
         raise ValueError(f"{profile.title} has no {request.task!r} call (of these it has: {known})")
@@ -44,6 +46,14 @@ def build(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, b
     if request.activate is not None:
         body["use_activation"] = request.activate
     return msgspec.json.encode(body), request.task, request.task != "rerank"
+
+
+def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
+    """OpenAI's call, which every server of its dialect has."""
+    if profile.dialect != "openai-chat":
+        raise ValueError(f"{profile.title} has no 'embeddings' call")
+    body = {"model": model, "input": list(request.texts)}
+    return msgspec.json.encode(body), request.task, False
 
 
 def read(data: Any, task: str, count: int | None) -> Reply:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.model.validity import COMPARING, Finding
 from workbench.render.bars import NONE
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Facts, Group, Head, Paragraph, Row, Section, Table
+from workbench.reports.document import Block, Cell, Facts, Group, Paragraph, Row, Section, Table, heads
 from workbench.reports.figures import difference, percentage
 
 
@@ -22,7 +22,7 @@ def validity_section(contents: Contents) -> Section | None:
         blocks.append(Paragraph("No check stands out."))
     every = Table(
         caption="Every check: a share in per cent, or a difference of shares in points, with its 95 % interval.",
-        head=(tuple(map(Head, ("Check", "n", "Figure", "95 % interval"))),),
+        head=(heads("Check", "n", "Figure", "95 % interval"),),
         rows=tuple(Row(_cells(finding)) for finding in found.findings),
     )
     blocks.append(Group(title="Every check", blocks=(every,), folded=True))

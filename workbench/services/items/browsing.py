@@ -182,10 +182,16 @@ def coordinator_name() -> str:
 
 def reveal(project: Project, completion: int, also: str | None = None) -> None:
     """Record that the coordinator has seen gold, verdicts or labels of an item (once an item); see ``detail``."""
+    reveal_each(project, [completion], also)
+
+
+def reveal_each(project: Project, completions: Sequence[int], also: str | None = None) -> None:
+    """The same of several items."""
     with project.database.write("normal") as connection:
         looking = [people.add(connection, coordinator_name(), "coordinator")]
         looking += [people.add(connection, also)] if also is not None else []
-        question, _ = states.question_of(connection, completion)
-        subjects: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
+        questions = dict.fromkeys(states.question_of(connection, completion)[0] for completion in completions)
+        subjects: list[tuple[Task, int]] = [("correctness", completion) for completion in completions]
+        subjects += [("type", question) for question in questions]
         for person, (task, subject) in product(looking, subjects):
             ledger.reveal(connection, person, task, subject, "detail")

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.config.verifiers import NAME, TEMPLATE, NamedVerifier, named_verifier, verifiers
 from workbench.errors import OptionError, UsageError
-from workbench.model.run import IMPORTED, ConfiguredVerifier
+from workbench.model.run import GENERATION, IMPORTED, ConfiguredVerifier
 from workbench.services.project import Project
 from workbench.store import runs as stored_runs
 from workbench.verifiers.base import AnyVerifier
@@ -48,8 +48,8 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     Raises:
         UsageError: The name is none, or the settings file's entry of that name is wrong.
     """
-    if name is not None and not NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+    if name is not None:
+        require_name(name)
     given = _with_whole_path(options)
     written = None if Registry().knows(kind) else named_verifier(project.path, kind)
     if written is not None:
@@ -68,12 +68,27 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     return Choice(kind=kind, options=given, name=name or kind, own=True)
 
 
-def require_runnable(stored: ConfiguredVerifier | None) -> None:
-    """Refuse a verifier whose verdicts came in a file.
+def require_name(name: str) -> None:
+    """Refuse what can't be the name of a verifier or the like.
 
     Raises:
-        UsageError: It is one.
+        UsageError: It can't.
     """
+    if not NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+
+
+def require_runnable(stored: ConfiguredVerifier | None) -> None:
+    """Refuse a verifier whose verdicts came in a file, and what only writes texts.
+
+    Raises:
+        UsageError: It is one of them.
+    """
+    if stored is not None and stored.kind == GENERATION:
+        raise UsageError(
+            f"{stored.name!r} is no verifier: under this name models write texts.",
+            "Go on with it by the command that began it.",
+        )
     if stored is not None and stored.kind == IMPORTED:
         raise UsageError(
             f"The verdicts of {stored.name!r} came in a file; it can't be run here.",

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -16,18 +15,20 @@ from workbench.errors import UsageError
 from workbench.formats import peers
 from workbench.formats.fields import parse_map
 from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.formats.reading import FilePlan, plan_file, read_items
-from workbench.formats.source import FORMATS, FileFormat, Progress, file_hash
-from workbench.model.item import ItemRecord, QuarantinedRow, Refusal
+from workbench.formats.reading import AUTO, FilePlan, first_task_ids, plan_file, read_records
+from workbench.formats.source import FORMATS, Progress, file_hash
+from workbench.model.code_record import Record
+from workbench.model.item import QuarantinedRow, Refusal
 from workbench.services.project import Project
 from workbench.store import importing as store
+from workbench.store.connection import Database
+from workbench.store.problems import UNKNOWN_PROBLEM, holding
 
 _LONGEST_NAME = 200
 
 __all__ = [
     "DEFAULT_MAX_LINE",
     "FORMATS",
-    "FileFormat",
     "FilePlan",
     "ImportReport",
     "import_files",
@@ -78,7 +79,7 @@ class ImportReport(Struct, frozen=True, kw_only=True):
 def plan_import(
     files: Sequence[Path],
     *,
-    format: FileFormat | Literal["auto"] = "auto",
+    format: str = AUTO,
     columns: Mapping[str, str] | None = None,
     max_line: int = DEFAULT_MAX_LINE,
 ) -> list[FilePlan]:
@@ -106,23 +107,26 @@ def import_files(
 ) -> ImportReport:
     """Read files into the project; a file that is there already changes nothing.
 
+    Files of problems come before files of their solutions, whatever their order.
+
     Args:
         dataset: Name of the data set; None: what another tool's file calls it, else the first file's name without its
-            suffixes.
+            suffixes. Files of solutions alone go to the data set that holds their problems.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
         FormatError: A file can't be read as what it is.
-        UsageError: The data set's name is none.
+        UsageError: The data set's name is none, or it can't be told which one holds the solutions' problems.
         StoreError: Another import is running.
     """
-    name = _name(dataset, plans)
+    plans = _problems_first(plans)
+    name = _name(dataset, plans, project.database)
     reports = []
     with store.import_session(project.database, name) as session:
         for plan in plans:
             file = _identity(plan)
             earlier = session.earlier(file, partial(file_hash, plan.path))
-            if earlier is None:
+            if earlier is None or UNKNOWN_PROBLEM in earlier.reasons:
                 with session.file(file) as target:
                     reports.append(_read(plan, session.batch, target.counts, target.add, target.complete, progress))
             else:
@@ -143,15 +147,16 @@ def preview_import(
     Args:
         project: The project, or None when there is none yet.
     """
-    name = _name(dataset, plans)
+    plans = _problems_first(plans)
     database = project.database if project is not None else None
+    name = _name(dataset, plans, database)
     rows = store.compared_only(database, name)
     reports = []
     for plan in plans:
         counts = store.ImportCounts()
         rows.begin_file()
 
-        def add(items: list[ItemRecord], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
+        def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
             return [*refused, *matched.refused]
@@ -162,21 +167,44 @@ def preview_import(
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
     """What the first file calls the data set if it is another tool's, else its name without its suffixes."""
-    named = peers.dataset_of(plans[0].path, plans[0].format)
+    named = peers.dataset_of(plans[0].path, plans[0].container)
     if named is not None:
         return named
     name = _text(Path(plans[0].path.name))
     return name.removesuffix(".gz").rpartition(".")[0] or name
 
 
-def _name(dataset: str | None, plans: Sequence[FilePlan]) -> str:
-    name = dataset or default_dataset(plans)
+def _problems_first(plans: Sequence[FilePlan]) -> list[FilePlan]:
+    return sorted(plans, key=lambda plan: plan.needs_problems)
+
+
+def _name(dataset: str | None, plans: Sequence[FilePlan], database: Database | None) -> str:
+    name = dataset
+    if name is None:
+        name = _of_problems(plans, database) if plans[0].needs_problems else default_dataset(plans)
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise UsageError(
             f"{name[:_LONGEST_NAME]!r} is no name for a data set.",
             f"Say --dataset NAME, with 1 to {_LONGEST_NAME} printable characters.",
         )
     return name
+
+
+def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
+    """The data set that holds the problems of files of solutions."""
+    wanted = dict.fromkeys(task_id for plan in plans for task_id in first_task_ids(plan))
+    found = holding(database.reader(), wanted) if database is not None else []
+    if not found:
+        raise UsageError(
+            f"{plans[0].path} holds solutions, and no data set holds their problems.",
+            "Import the file of problems first, or both in one call.",
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.",
+            "Say which one: --dataset NAME",
+        )
+    return found[0]
 
 
 def _text(path: Path) -> str:
@@ -193,13 +221,13 @@ def _read(
     plan: FilePlan,
     batch: int,
     counts: store.ImportCounts,
-    add: Callable[[list[ItemRecord], list[Refusal]], list[Refusal]],
+    add: Callable[[list[Record], list[Refusal]], list[Refusal]],
     complete: Callable[[bytes], None] | None,
     progress: Progress | None,
 ) -> FileReport:
     reasons: Counter[str] = Counter()
     shown: list[QuarantinedRow] = []
-    items: list[ItemRecord] = []
+    items: list[Record] = []
     refused: list[Refusal] = []
 
     def hand_over() -> None:
@@ -211,12 +239,12 @@ def _read(
         items.clear()
         refused.clear()
 
-    with read_items(plan, progress) as (rows, digest):
+    with read_records(plan, progress) as (rows, digest):
         for row in rows:
-            if type(row) is ItemRecord:
-                items.append(row)
-            elif isinstance(row, Refusal):
+            if isinstance(row, Refusal):
                 refused.append(row)
+            else:
+                items.append(row)
             if len(items) + len(refused) >= batch:
                 hand_over()
         hand_over()

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import msgspec
 from msgspec import UNSET
 
 from workbench.annotation.states import current_events, current_round
-from workbench.formats.writing import new_file
+from workbench.formats.writing import write_lines
 from workbench.model.label import LabelEvent, LabelLine
 from workbench.services.project import Project
 from workbench.store import label_lines, people
@@ -29,12 +28,7 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
     project.database.require_other(path)
     reader = project.database.reader()
     lines = history_lines(label_lines.all_events(reader)) if history else _current(list(label_lines.all_events(reader)))
-    written = 0
-    with new_file(path, force=force) as file:
-        for line in lines:
-            file.write(msgspec.json.encode(line) + b"\n")
-            written += 1
-    return written
+    return write_lines(path, lines, force=force)
 
 
 def current_lines(project: Project) -> Iterator[LabelLine]:

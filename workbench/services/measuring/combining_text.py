@@ -13,9 +13,9 @@ from workbench.model.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, Mem
 from workbench.render.bars import NONE, counted, percent
 from workbench.render.columns import interval, number, p_value
 from workbench.render.inert import inert
-from workbench.reports.document import Row, Table
+from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
-from workbench.services.measuring.comparing_cells import heads, row, signed, signed_interval
+from workbench.services.measuring.comparing_cells import signed, signed_interval
 from workbench.services.measuring.comparing_text import told
 from workbench.services.measuring.counting import counting
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from workbench.model.comparison import PairedFigures
 from workbench.render.bars import NONE
-from workbench.reports.document import Cell, Head, Row, Table
+from workbench.reports.document import Table, heads, row
 
 SELF: Final = "·"
 """Stands where a verifier meets itself."""
@@ -44,13 +44,3 @@ def matrix(names: Sequence[str], cell: Callable[[str, str], str], caption: str) 
             for place, name in enumerate(names, 1)
         ),
     )
-
-
-def heads(*texts: str) -> tuple[Head, ...]:
-    """A line of headings, one a column."""
-    return tuple(map(Head, texts))
-
-
-def row(*texts: str, total: bool = False) -> Row:
-    """A row of plain cells."""
-    return Row(tuple(map(Cell, texts)), "total" if total else "")

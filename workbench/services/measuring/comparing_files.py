@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from workbench.model.comparison import CompareReport, FamilyReport, JointErrorReport, PairedFigures
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.reports.document import Table
-from workbench.reports.table_text import harmless
 from workbench.services.measuring.comparing_tables import pair_tables
 from workbench.services.measuring.comparing_text import comparison_text
 from workbench.services.measuring.error_tables import error_tables
 from workbench.services.measuring.family_tables import family_tables
+from workbench.services.measuring.record_csv import figures_csv, flat
 from workbench.services.measuring.table_files import SUFFIXES, WRITERS, TableFormat, write_beside
 
 Report = CompareReport | FamilyReport | JointErrorReport
@@ -67,23 +65,6 @@ def _csv(report: Report) -> str:
     return figures_csv(lines, report.protocol, report.gold_choice)
 
 
-def figures_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: GoldChoice) -> str:
-    """Figures in full as CSV, undefined ones empty, names `harmless`; the columns are those any line has."""
-    columns = list(dict.fromkeys(column for line in lines for column in line))
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*columns, "protocol", "gold"])
-    for line in lines:
-        writer.writerow([*(_cell(line.get(column)) for column in columns), protocol, gold])
-    return buffer.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    return harmless(value) if isinstance(value, str) else value
-
-
 def _pair_lines(report: CompareReport) -> Iterator[Mapping[str, Any]]:
     names = {"a": report.a, "b": report.b}
     total = {name: getattr(report, name) for name in PairedFigures.__struct_fields__}
@@ -101,16 +82,3 @@ def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any
     for pair in pairs:
         found = dict(flat(structs.asdict(pair)))
         yield {"a": found.pop("a"), "b": found.pop("b"), **found}
-
-
-def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Intervals as two columns, records within the record as their own."""
-    for name, value in found.items():
-        if isinstance(value, Struct):
-            yield from flat(structs.asdict(value), f"{name}_")
-        elif name == "ci" or name.endswith("_ci"):
-            low, high = value or (None, None)
-            yield f"{prefix}{name}_low", low
-            yield f"{prefix}{name}_high", high
-        else:
-            yield f"{prefix}{name}", value

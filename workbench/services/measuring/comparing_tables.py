@@ -7,14 +7,8 @@ from typing import Final
 from workbench.model.breakdown import group_name
 from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference
 from workbench.render.columns import number, p_value
-from workbench.reports.document import Row, Table
-from workbench.services.measuring.comparing_cells import (
-    detectable,
-    heads,
-    row,
-    signed,
-    signed_interval,
-)
+from workbench.reports.document import Row, Table, heads, row
+from workbench.services.measuring.comparing_cells import detectable, signed, signed_interval
 
 METRICS: Final = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "mcc": "MCC"}
 """Metric -> what people call it."""
@@ -36,7 +30,7 @@ def paired_table(report: CompareReport) -> Table:
         caption="Items by who is right",
         head=(heads("", "B right", "B wrong", "all"),),
         rows=tuple(
-            row(name, f"{right:,}", f"{wrong:,}", f"{right + wrong:,}", total=name == "all")
+            row(name, f"{right:,}", f"{wrong:,}", f"{right + wrong:,}", kind="total" if name == "all" else "")
             for name, right, wrong in lines
         ),
     )

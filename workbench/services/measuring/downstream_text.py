@@ -10,9 +10,8 @@ from workbench.model.comparison import LEVEL
 from workbench.model.downstream import Association, DownstreamPoint, DownstreamReport, DownstreamRow
 from workbench.render.bars import NONE, bar, counted
 from workbench.render.columns import aligned, interval, number, p_value
-from workbench.reports.document import Head, Row, Table
+from workbench.reports.document import Head, Row, Table, heads, row
 from workbench.reports.table_text import plain_table
-from workbench.services.measuring.comparing_cells import heads, row
 from workbench.services.measuring.counting import counting
 
 _BAR = 16

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from workbench.model.comparison import JointErrorReport, JointErrors, JudgePair
 from workbench.render.bars import counted
 from workbench.render.columns import interval, number
-from workbench.reports.document import Row, Table
-from workbench.services.measuring.comparing_cells import heads, matrix, one_decimal, row
+from workbench.reports.document import Row, Table, heads, row
+from workbench.services.measuring.comparing_cells import matrix, one_decimal
 
 
 def error_tables(report: JointErrorReport) -> tuple[Table, ...]:

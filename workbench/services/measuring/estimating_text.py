@@ -11,9 +11,8 @@ from workbench.model.estimate import EstimateReport, EstimateRow
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
 from workbench.render.inert import inert
-from workbench.reports.document import Row, Table
+from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
-from workbench.services.measuring.comparing_cells import heads, row
 from workbench.services.measuring.counting import counting
 
 _WIDTH = 79

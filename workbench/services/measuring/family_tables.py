@@ -7,8 +7,8 @@ from typing import Final
 from workbench.model.comparison import FamilyPair, FamilyReport
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
-from workbench.reports.document import Row, Table
-from workbench.services.measuring.comparing_cells import detectable, heads, matrix, row, signed, signed_interval
+from workbench.reports.document import Row, Table, heads, row
+from workbench.services.measuring.comparing_cells import detectable, matrix, signed, signed_interval
 
 STANDINGS: Final = ("better", "worse", "not told apart")
 """What a pair's tests can say of A."""

@@ -103,7 +103,8 @@ def _rows(
 
 
 def _row(judge: Judge, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
-    from workbench.analysis.selectors import gain_interval, mean_interval
+    from workbench.analysis.intervals import student_interval
+    from workbench.analysis.selectors import mean_interval
 
     there, completions = len(picks.size) > 0, int(picks.size.sum())
     accuracy, random, oracle = (
@@ -122,7 +123,7 @@ def _row(judge: Judge, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
         random=random,
         oracle=oracle,
         gain=_gain(accuracy, random),
-        gain_ci=gain_interval(picks.picked - picks.random) if there else None,
+        gain_ci=student_interval(picks.picked - picks.random) if there else None,
         closed=_closed(accuracy, random, oracle),
         reason=None if there else f"No question has {n:,} completions with gold and a verdict to pick from.",
     )

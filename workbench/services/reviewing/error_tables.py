@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.model.review import ERROR_CATEGORIES, ErrorCategory
 from workbench.model.taxonomy import type_display
-from workbench.reports.document import Cell, Head, Row, Table
+from workbench.reports.document import Cell, Row, Table, heads
 from workbench.services.measuring.table_files import SUFFIXES, WRITERS, write_beside
 from workbench.services.project import Project
 from workbench.services.reviewing.decided import Part, error_counts
@@ -71,7 +71,7 @@ def error_table(lines: Sequence[ErrorLine]) -> Table:
     note = f"Not counted: {outdated:,} marked before gold came to say what the verifier had said."
     return Table(
         caption="Verifiers' errors by kind, as reviewers marked them",
-        head=(tuple(map(Head, ("verifier", "group", "marked", *categories))),),
+        head=(heads("verifier", "group", "marked", *categories),),
         left=2,
         rows=tuple(
             Row(

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 from msgspec import structs
 
 from workbench.errors import UsageError
 from workbench.formats import reviews as review_files
-from workbench.formats.writing import new_file
+from workbench.formats.writing import write_lines
 from workbench.model.item import Refusal
 from workbench.model.review import Review, ReviewLine, ReviewsImported
 from workbench.model.run import RefusedLine
@@ -39,12 +38,8 @@ def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
         StoreError: The file belongs to the database itself.
     """
     project.database.require_other(path)
-    reader, written = project.database.reader(), 0
-    with new_file(path, force=force) as file:
-        for review in reviews.every(reader):
-            file.write(msgspec.json.encode(line_of(reader, review)) + b"\n")
-            written += 1
-    return written
+    reader = project.database.reader()
+    return write_lines(path, (line_of(reader, review) for review in reviews.every(reader)), force=force)
 
 
 def import_reviews(project: Project, path: Path) -> ReviewsImported:

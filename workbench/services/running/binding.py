@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 from workbench.errors import UsageError
 from workbench.model.run import ConfiguredVerifier
 from workbench.store import runs as stored_runs
-from workbench.verifiers.base import Configured, identity
+from workbench.verifiers.base import Identified, identity
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-def bound_run(connection: sqlite3.Connection, name: str, verifier: Configured, options: dict[str, str]) -> int:
+def bound_run(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
     """The run of a verifier at its version under a name, made if need be; errors as with `bind`."""
     bound = bind(connection, name, verifier, options)
     found = stored_runs.find(connection, bound, verifier.version)
     return stored_runs.add(connection, bound, verifier.version) if found is None else found.id
 
 
-def bind(connection: sqlite3.Connection, name: str, verifier: Configured, options: dict[str, str]) -> int:
+def bind(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
     """Bind a name to a configuration, unless it is bound to it already; returns the configured verifier's row id.
 
     Options that change no verdict (a server's address, a budget) may differ: the ones given last are kept.
@@ -48,7 +48,7 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Configured, option
     return bound.id
 
 
-def _difference(bound: ConfiguredVerifier, verifier: Configured) -> str:
+def _difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
     asked = verifier.config()

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.errors import UsageError
 from workbench.llm.check import Finding, check
-from workbench.llm.records import Request, Scoring, Task
+from workbench.llm.records import Numbers, Request, Scoring
 from workbench.llm.server import Server
 from workbench.model.verdict import VerifierInput
 from workbench.services.items.choosing import choose, make
@@ -18,7 +18,7 @@ from workbench.services.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.preview import preview
 
-Kind = Literal["chat"] | Task
+Kind = Literal["chat"] | Numbers
 """What a server is used for."""
 
 _ANY = VerifierInput(item=0, question="1 + 1?", reference="2", completion="2")

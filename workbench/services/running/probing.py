@@ -100,6 +100,8 @@ def plan(
     verifier = make(chosen)
     if chosen.kind in JUDGES_NOTHING:
         raise UsageError(f"{chosen.name!r} judges no completions; there is nothing in it to probe.")
+    if verifier.isolation == "sandbox":
+        raise UsageError(f"{chosen.name!r} runs programs; probes are texts that it would not even read.")
     require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)
     rows = stored.base_rows(project.database, selection, balanced(questions, limit, seed))

@@ -14,8 +14,8 @@ from workbench.model.run import ACTIVE, RunInfo
 from workbench.runs.launch import ensure_runner, log_path
 from workbench.runs.lease import is_alive, living_runner
 from workbench.services.project import Project
+from workbench.store import provenance, test_results, usage
 from workbench.store import runs as stored_runs
-from workbench.store import usage
 from workbench.store import verdicts as stored_verdicts
 from workbench.store.runs import LeaseRow, RunRow
 from workbench.store.verdict_calls import has_recorded
@@ -29,7 +29,7 @@ _PACE_S = 10.0
 
 
 def run_info(project: Project, run: int) -> RunInfo:
-    """A run with its verdicts counted by word and by reason, and whether they rest on recorded replies.
+    """A run with its verdicts counted by word and by reason, and what they rest on.
 
     Raises:
         UsageError: There is no such run.
@@ -38,7 +38,14 @@ def run_info(project: Project, run: int) -> RunInfo:
     info = _summary(reader, run_row(reader, run), stored_runs.lease(reader))
     verdicts = stored_verdicts.by_outcome(reader, run)
     reasons, recorded = stored_verdicts.by_reason(reader, run), has_recorded(reader, run)
-    return structs.replace(info, verdicts=verdicts, reasons=reasons, recorded=recorded)
+    return structs.replace(
+        info,
+        verdicts=verdicts,
+        reasons=reasons,
+        recorded=recorded,
+        isolations=test_results.levels(reader, run) or None,
+        provenance=provenance.of_run(reader, run),
+    )
 
 
 def runs(project: Project) -> list[RunInfo]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
 
@@ -29,11 +30,13 @@ from workbench.services.project import Project
 from workbench.services.running.binding import bound_run
 from workbench.services.running.run_status import Watch, light_info, run_info, run_row, runs, wait
 from workbench.services.running.verdicts import run_of, verdict_counts, verdict_evidence, verdict_lines
-from workbench.services.trust import require_trust
+from workbench.services.trust import require_level, require_trust
 from workbench.store import runs as stored_runs
+from workbench.store import tests
 from workbench.store import verdicts as stored_verdicts
 from workbench.store.runs import RunRow
 from workbench.store.selection import check_names, compile_selection
+from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
@@ -110,6 +113,7 @@ def start(
     selection: Selection = EVERYTHING,
     workers: int | None = None,
     trust: bool = False,
+    allow_unsafe: bool = False,
 ) -> RunInfo:
     """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
 
@@ -120,6 +124,8 @@ def start(
         selection: The items; those with a stored verdict are not judged again.
         workers: Worker processes; one a core by default.
         trust: Whether the user accepts the servers and the template; options that are all given here are accepted.
+        allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
+            asked for.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -127,13 +133,18 @@ def start(
     Raises:
         UsageError: There is no such kind, option or field, or the name has another configuration.
         NotTrustedError: The options come from a file or the database, and the user has not accepted them.
+        UnsafeError: Solutions would be run with limits alone.
         VerifierError: The verifier can't be used.
-        RunError: The run is at work on other items, or no runner starts.
+        RunError: The run is at work on other items, no runner starts, or a level of isolation doesn't hold.
     """
     chosen = choose(project, kind, options or {}, name)
     name, options = chosen.name, chosen.options
     verifier = make(chosen)
     require_trust(project, verifier, options, accept=trust or chosen.own)
+    if verifier.isolation == "sandbox":
+        sandboxed = cast("SandboxedVerifier", verifier)
+        _require_suites(project, sandboxed.suites)
+        require_level(project, sandboxed.wanted, allow_unsafe=allow_unsafe)
     selection = Selection(tuple(sorted(set(selection.conditions))), selection.limit)
     if any(condition.field == f"verdict:{name}" for condition in selection.conditions):
         raise UsageError(
@@ -172,12 +183,16 @@ def cancel(project: Project, run: int) -> RunInfo:
     return _ask(project, run, "cancel")
 
 
-def resume(project: Project, run: int, *, trust: bool = False, retry_errors: bool = False) -> RunInfo:
+def resume(
+    project: Project, run: int, *, trust: bool = False, retry_errors: bool = False, allow_unsafe: bool = False
+) -> RunInfo:
     """Go on with a run that was paused, cancelled or failed, or whose runner died; take in new items.
 
     Args:
         retry_errors: Take its verdicts "error" back, and judge those items again.
         trust: Whether the user accepts the servers and the template its stored options name.
+        allow_unsafe: Whether the user lets solutions be run with limits alone; the runner pauses a run that would
+            need that.
 
     Raises:
         UsageError: There is no such run.
@@ -189,7 +204,10 @@ def resume(project: Project, run: int, *, trust: bool = False, retry_errors: boo
     row = run_row(reader, run)
     require_runnable(row.verifier)
     options = row.verifier.options
-    require_trust(project, Registry().load(row.verifier.kind, options), options, accept=trust)
+    verifier = Registry().load(row.verifier.kind, options)
+    require_trust(project, verifier, options, accept=trust)
+    if verifier.isolation == "sandbox" and allow_unsafe:
+        require_level(project, cast("SandboxedVerifier", verifier).wanted, allow_unsafe=True)
     if retry_errors:
         _take_back_errors(project, run)
     counts = stored_verdicts.of_selection(reader, run, row.selection)
@@ -218,6 +236,15 @@ def obeyed(project: Project, run: int) -> RunInfo:
     while (info := light_info(project, run)).request is not None and time.monotonic() < patience:
         time.sleep(_LOOK_S)
     return info
+
+
+def _require_suites(project: Project, suites: Sequence[str]) -> None:
+    """A misspelt suite would be an abstention on every item."""
+    known = tests.suite_names(project.database.reader())
+    unknown = [name for name in suites if name not in known]
+    if unknown:
+        there = f"Suites: {', '.join(known)}." if known else "Import problems with tests: workbench import DB FILE"
+        raise UsageError(f"No problem here has a suite of tests named {unknown[0]!r}.", there)
 
 
 def _default_version(registry: Registry, kind: str) -> str | None:

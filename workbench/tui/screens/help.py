@@ -16,12 +16,13 @@ from textual.widgets import Static
 from workbench.tui.actions import Action, bindings
 from workbench.tui.registry import widget_bindings
 from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.widgets.cell_grid import CellGrid
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _KEYS_WIDTH = 14
-_WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a text": Reader}
+_WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": CellGrid, "In a text": Reader}
 
 
 class HelpLine(NamedTuple):

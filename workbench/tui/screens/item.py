@@ -19,9 +19,11 @@ from workbench.services.items import browsing
 from workbench.services.reviewing.decided import reviews_of
 from workbench.tui.actions import Action
 from workbench.tui.item_actions import ITEM_ACTIONS
+from workbench.tui.neighbours import index_of
 from workbench.tui.review_desk import Decision, ReviewDesk
 from workbench.tui.reviewing import Reviewing
 from workbench.tui.screen import BREAKPOINTS
+from workbench.tui.solving import open_problem
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.evidence import CHOSEN, FIRST, evidence
@@ -109,7 +111,7 @@ class ItemScreen(Reviewing):
 
     def _open_first(self) -> None:
         read = self._reader_of(self.completion, revealing=True)
-        place = partial(_index_of, self._neighbours, self.completion)
+        place = partial(index_of, self._neighbours, self.completion)
         self.in_background(lambda: (place(), read()), self._show_first, group="item-open")
 
     def _show_first(self, found: tuple[int | None, ReadyItem]) -> None:
@@ -261,7 +263,7 @@ class ItemScreen(Reviewing):
         if decision.completion == self.completion:
             self.after_decision(decision.completion)
         else:
-            self._index = _index_of(self._neighbours, decision.completion)
+            self._index = index_of(self._neighbours, decision.completion)
             self._open(decision.completion)
 
     def show_review(self) -> None:
@@ -343,6 +345,10 @@ class ItemScreen(Reviewing):
         if not pane.jump("answer"):
             self.notify("No final answer is marked here.", markup=False)
 
+    def action_code(self) -> None:
+        """Open the code problem, at this solution."""
+        open_problem(self, self.completion)
+
     # -- find, write, leave ------------------------------------------------------------------------
 
     def _focused_pane(self) -> Reader:
@@ -389,10 +395,3 @@ class ItemScreen(Reviewing):
             self._close_prompt(self.query_one(f"#{prompt.asking}", Reader))
         else:
             self.workbench.action_go_back()
-
-
-def _index_of(ids: Sequence[int], wanted: int) -> int | None:
-    try:
-        return ids.index(wanted)
-    except ValueError:
-        return None

@@ -86,7 +86,7 @@ class StartRunScreen(ModalScreen[StartRequest | None]):
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
         kind, name = self._choices[event.option_index]
         known = {one.name: one.options for one in kind.configured} | {one.name: one.options for one in kind.written}
-        options = "; ".join(f"{key}: {text}" for key, text in known.get(name, kind.options).items()) or "none"
+        options = "; ".join(f"{key}: {text}" for key, text in (known.get(name) or kind.options).items()) or "none"
         version = f" · version {kind.version}" if kind.version else ""
         self.query_one("#start-about", Static).update(Content(printable(f"options: {options}{version}")))
 

@@ -12,7 +12,8 @@ from workbench.model.comparison import LEVEL
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.taxonomy import TYPES, UNTYPED, type_name
 from workbench.model.verdict import Protocol3
-from workbench.render.bars import NONE, counted, interval_bar, percent
+from workbench.render.bars import counted, interval_bar, percent
+from workbench.render.columns import percent_interval
 from workbench.render.heat import scale_words
 from workbench.services.measuring.entries import BASELINES
 from workbench.tui.widgets.accuracy_figures import FEW, Figure, points
@@ -69,7 +70,7 @@ def group_title(group: str | None, by: str | None, wide: bool) -> str:
 
 def interval(row: AccuracyRow) -> str:
     """The accuracy's 95 % interval in percent."""
-    return NONE if row.ci is None else f"[{percent(row.ci[0])}, {percent(row.ci[1])}]"
+    return percent_interval(row.ci)
 
 
 def caption(report: AccuracyReport, figure: Figure) -> Content:

@@ -82,6 +82,8 @@ class Footer(Widget, can_focus=False):
 
     def _read(self) -> None:
         """The keys of the screen, the first of those that do the same."""
+        if not self.is_attached:
+            return  # its screen has been left meanwhile
         by_action: dict[str, FooterKey] = {}
         palette: list[FooterKey] = []
         for _, binding, enabled, _ in self.screen.active_bindings.values():

@@ -113,7 +113,10 @@ def _reading(
 ) -> Reading:
     # Stored by a plug-in, offsets may be anything.
     if span is not None and 0 <= span[0] < span[1] <= len(text):
-        return Reading(f"{ANSWER_SIGN}answer as {verdict.verifier} read it", span)
+        read = f"answer as {verdict.verifier} read it"
+        if span == verdict.candidate_span and verdict.candidate_final is None:
+            read = f"{verdict.verifier} points here"
+        return Reading(f"{ANSWER_SIGN}{read}", span)
     if verdict.reason == none_found:
         return Reading(f"{verdict.verifier} found no answer", None)
     return _own(own, f" ({verdict.verifier} names no place)")

@@ -8,14 +8,10 @@ from typing import ClassVar, Final, NamedTuple
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual import events
-from textual.binding import Binding, BindingType
 from textual.color import Color
-from textual.geometry import Size
-from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.tui.widgets.cell_grid import CellGrid
 from workbench.tui.widgets.cells import fit, printable
 
 _HEADER = 2  # lines: titles, and what stands below them
@@ -63,24 +59,9 @@ class MatrixRow(NamedTuple):
     cells: tuple[MatrixCell, ...]
 
 
-class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows × columns of figures; the names at the left can hold the cursor too.
+class Matrix(CellGrid):
+    """Rows × columns of figures; the names at the left can hold the cursor too."""
 
-    Attributes:
-        row: Where the cursor is, from 0.
-        column: The same; -1 on the names.
-    """
-
-    class Moved(Message):
-        """The cursor is on another cell, or that cell has become another."""
-
-    class Opened(Message):
-        """The cell under the cursor was clicked."""
-
-    class TitleClicked(Message):
-        """A title was clicked; the cursor is in its column now."""
-
-    ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"matrix--{part}" for part in ("header", "name", "current", "cursor", "glyph", "good", "bad")
     }
@@ -109,26 +90,12 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
         & > .matrix--bad { background: $error; }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1, 0)", "Up", show=False, id="matrix.up"),
-        Binding("down,j", "move(1, 0)", "Down", show=False, id="matrix.down"),
-        Binding("left", "move(0, -1)", "Left", show=False, id="matrix.left"),
-        Binding("right", "move(0, 1)", "Right", show=False, id="matrix.right"),
-        Binding("pageup", "move_page(-1)", "Page up", show=False, id="matrix.page-up"),
-        Binding("pagedown", "move_page(1)", "Page down", show=False, id="matrix.page-down"),
-        Binding("home", "move(0, -100000)", "First column", show=False, id="matrix.first"),
-        Binding("end", "move(0, 100000)", "Last column", show=False, id="matrix.last"),
-        Binding("ctrl+home", "move(-100000, 0)", "First row", show=False, id="matrix.top"),
-        Binding("ctrl+end", "move(100000, 0)", "Last row", show=False, id="matrix.bottom"),
-    ]
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.rows: Sequence[MatrixRow] = ()
         self.columns: Sequence[MatrixColumn] = ()
-        self.row = self.column = 0
         self._corner = ""
-        self._first = 0  # column in sight
         self._widths: list[int] = []
         self._styles_of: dict[str, Style] = {}
         self._tints: dict[float, tuple[Style, Style]] = {}
@@ -137,30 +104,13 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
 
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
         """Show other figures; the cursor stays with its row's and its column's key, else near where it was."""
-        row, column = self.row_key, self.column_key
-        on_names = self.column < 0
+        row, column, on_names = self.row_key, self.column_key, self.column < 0
         self._corner, self.columns, self.rows = corner, columns, rows
         self._widths = [
             _GAP + max(map(cell_len, (head.title, head.below, *(_whole(row.cells[place]) for row in rows))))
             for place, head in enumerate(columns)
         ]
-        size = Size(1, _HEADER + len(rows))
-        if size != self.virtual_size:
-            self.virtual_size = size
-            self.refresh(layout=True)
-        self.move_to(row, column)
-        if on_names:
-            self._place(self.row, -1)
-        self.refresh()
-
-    def move_to(self, row: str | None, column: str | None) -> None:
-        """Put the cursor on a cell by keys; where a key isn't there, the place stays as far as it can."""
-        keys = [one.key for one in self.rows]
-        heads = [one.key for one in self.columns]
-        self._place(
-            keys.index(row) if row in keys else self.row,
-            heads.index(column) if column in heads else min(max(self.column, 0), len(heads) - 1),
-        )
+        self.replaced(row, column, on_names=on_names)
 
     @property
     def row_key(self) -> str | None:
@@ -173,64 +123,20 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
         place = max(self.column, 0)
         return self.columns[place].key if place < len(self.columns) else None
 
-    # -- the cursor --------------------------------------------------------------------------------
+    @property
+    def row_keys(self) -> list[str]:
+        """The rows' keys."""
+        return [row.key for row in self.rows]
 
-    def _place(self, row: int, column: int) -> None:
-        self.row = min(max(row, 0), max(len(self.rows) - 1, 0))
-        self.column = min(max(column, -1), len(self.columns) - 1)
-        self._bring_into_sight()
-        self.refresh()
-        self.post_message(self.Moved())
+    @property
+    def column_keys(self) -> list[str | None]:
+        """The columns' keys."""
+        return [column.key for column in self.columns]
 
-    def _bring_into_sight(self) -> None:
-        top, height = self.scroll_offset.y, max(1, self.scrollable_size.height - _HEADER)
-        if not top <= self.row < top + height:
-            self.scroll_to(y=self.row if self.row < top else self.row - height + 1, animate=False, force=True)
-        if self.column < self._first:
-            self._first = max(self.column, 0)
-        while self._first < self.column and self.column not in self._in_sight():
-            self._first += 1
-
-    def action_move(self, rows: int, columns: int) -> None:
-        """Move the cursor."""
-        self._place(self.row + rows, self.column + columns)
-
-    def action_move_page(self, pages: int) -> None:
-        """Move the cursor by whole pages."""
-        self._place(self.row + pages * max(1, self.scrollable_size.height - _HEADER), self.column)
-
-    def on_resize(self) -> None:
-        """Keep the cursor in sight."""
-        self._bring_into_sight()
-        self.refresh()
-
-    def on_click(self, event: events.Click) -> None:
-        """Move to a cell, open the one under the cursor, or say that a title was clicked."""
-        place = event.get_content_offset(self)
-        if place is None:
-            return
-        column = self._column_at(place.x)
-        row = place.y - _HEADER + self.scroll_offset.y
-        if column is None or row >= len(self.rows):
-            return
-        if place.y < _HEADER:
-            self._place(self.row, column)
-            self.post_message(self.TitleClicked())
-        elif (row, column) == (self.row, self.column):
-            self.post_message(self.Opened())
-        else:
-            self._place(row, column)
-
-    def on_mouse_scroll_right(self) -> None:
-        """Show the next column at the right."""
-        if self._first + len(self._in_sight()) < len(self.columns):
-            self._first += 1
-            self.refresh()
-
-    def on_mouse_scroll_left(self) -> None:
-        """Show the column before."""
-        self._first = max(0, self._first - 1)
-        self.refresh()
+    @property
+    def header_height(self) -> int:
+        """Titles, and what stands below them."""
+        return _HEADER
 
     # -- drawing -----------------------------------------------------------------------------------
 
@@ -242,7 +148,7 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
         granted = max(_NAMES[0], int(width * _NAMES[1]), width - sum(self._widths) - 1)
         return max(0, min(max(wanted, cell_len(self._corner) + 1), granted, width, _LONGEST))
 
-    def _in_sight(self) -> list[int]:
+    def columns_in_sight(self) -> list[int]:
         """The columns that are shown: whole ones from the first on."""
         room = self.scrollable_size.width - self._name_width - 1
         shown: list[int] = []
@@ -253,11 +159,12 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
             shown.append(place)
         return shown
 
-    def _column_at(self, x: int) -> int | None:
+    def column_at(self, x: int) -> int | None:
+        """The column at a cell of a line, -1 for the names."""
         edge = self._name_width
         if x < edge:
             return -1
-        for place in self._in_sight():
+        for place in self.columns_in_sight():
             edge += self._widths[place]
             if x < edge:
                 return place
@@ -310,7 +217,7 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
         return strip.adjust_cell_length(width, self._style("header" if y < _HEADER else ""))
 
     def _header_line(self, *, below: bool) -> Strip:
-        shown = self._in_sight()
+        shown = self.columns_in_sight()
         before = "‹" if self._first and not below else ""
         text = fit("" if below else f" {self._corner}", self._name_width - len(before)) + before
         for place in shown:
@@ -323,7 +230,7 @@ class Matrix(ScrollView, can_focus=True, inherit_bindings=False):
         row = self.rows[number]
         here = number == self.row
         segments = [Segment(self._named(row), self._style(self._name_part(here)))]
-        for place in self._in_sight():
+        for place in self.columns_in_sight():
             cell, width = row.cells[place], self._widths[place] - _GAP
             if here and place == self.column:
                 segments.append(Segment("›" + fit(_whole(cell), width, "right"), self._style("cursor")))

@@ -100,12 +100,19 @@ def run_line(run: RunInfo, width: int = NARROW) -> Content:
     part = share(run.done, run.items)
     names = 12 if width <= NARROW else 20
     pace = f" {compact_count(round(run.rate))}/s" if run.rate else ""
+    done = f"{percent(part, 0):>3} % {compact_count(run.done)}/{compact_count(run.items)}{pace}"
     return Content.assemble(
         (fit(run.verifier, names), "bold"),
         (f" {mark} {run.state:<9} ", style),
         (bar(part, max(4, width - names - 40)), style),
-        f" {percent(part, 0):>3} % {compact_count(run.done)}/{compact_count(run.items)}{pace}",
+        f" {calls_words(run) if run.writes else done}",
     )
+
+
+def calls_words(run: RunInfo) -> str:
+    """How many calls a run has made that judges nothing."""
+    calls = 0 if run.usage is None else run.usage.calls
+    return f"{compact_count(calls)} call{'' if calls == 1 else 's'}"
 
 
 def _lines(lines: Iterable[Content]) -> Content:

@@ -76,6 +76,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         & > .reader--think { color: $text-muted; text-style: italic; }
         & > .reader--quote { color: $text-muted; }
         & > .reader--error { color: $text-error; text-style: bold; }
+        & > .reader--removed { background: $error-muted; color: $foreground; }
+        & > .reader--removed-word { background: $error-muted; color: $text-error; text-style: bold underline; }
+        & > .reader--added { background: $success-muted; color: $foreground; }
+        & > .reader--added-word { background: $success-muted; color: $text-success; text-style: bold underline; }
         & > .reader--hit { background: $warning-muted; color: $text-warning; text-style: underline; }
         & > .reader--current-hit { text-style: bold reverse; }
     }

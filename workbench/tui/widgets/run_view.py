@@ -11,11 +11,12 @@ from workbench.model.calls import RunCosts
 from workbench.model.reasons import title
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.render.bars import NONE, bar, compact_count, percent
+from workbench.render.isolation import isolation_lines
 from workbench.tui.widgets import usage_view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
-from workbench.tui.widgets.overview import RUN_MARKS, share
+from workbench.tui.widgets.overview import RUN_MARKS, calls_words, share
 
 _BAR = 14
 _STYLES: dict[str, CellStyle] = {
@@ -53,6 +54,10 @@ def row(run: RunInfo, wide: bool) -> Row:
     part = share(run.done, run.items)
     counts: dict[str, int] = dict((run.verdicts or {}).items())
     done = f"{compact_count(run.done)}/{compact_count(run.items)}"
+    if run.writes:
+        done = calls_words(run)
+    elif wide:
+        done = f"{percent(part, 0)} % {done}"
     return Row(
         run.run,
         (
@@ -60,11 +65,11 @@ def row(run: RunInfo, wide: bool) -> Row:
             Cell(str(run.run)),
             Cell(state, style),
             *((Cell(bar(part, _BAR), style),) if wide else ()),
-            Cell(f"{percent(part, 0)} % {done}" if wide else done),
+            Cell(done),
             Cell(NONE if run.rate is None else compact_count(round(run.rate))),
             Cell(NONE if run.eta is None else duration(run.eta)),
             *(
-                Cell("…" if run.verdicts is None else compact_count(counts.get(word, 0)), style)
+                Cell(NONE if run.writes else "…" if run.verdicts is None else compact_count(counts.get(word, 0)), style)
                 for word, (_, style) in OUTCOME_MARKS.items()
                 if word != "none"
             ),
@@ -105,13 +110,15 @@ def sentence(run: RunInfo) -> Content:
     asked = () if run.usage is None else (usage_view.sentence(run.usage), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
-        f" #{run.run} · version {printable(run.version)} · {printable(run.selection)} · {process(run)}\n",
-        f"{percent(share(run.done, run.items))} %  ",
-        *_counts(run),
-        "\n",
+        f" #{run.run} · version {printable(run.version)} · {_about(run)} · {process(run)}\n",
+        *_verdicts(run),
         *asked,
         _remark(run),
     )
+
+
+def _about(run: RunInfo) -> str:
+    return "texts that models write" if run.writes else printable(run.selection)
 
 
 def process(run: RunInfo) -> str:
@@ -137,6 +144,11 @@ def _reason_words(code: str) -> str:
     return f"{printable(code)} ({words})" if words else printable(code)
 
 
+def _verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
+    """How far a run is, and its counts by word; nothing for one that judges nothing."""
+    return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_counts(run), "\n"]
+
+
 def _counts(run: RunInfo) -> list[tuple[str, str]]:
     if run.verdicts is None:
         return [("counting …", "$foreground-muted")]
@@ -148,6 +160,8 @@ def _counts(run: RunInfo) -> list[tuple[str, str]]:
 
 
 def _remark(run: RunInfo) -> Content:
+    if run.message and run.writes:
+        return Content.styled(f"‖ {printable(run.message)}", "$text-warning")
     if run.message and run.state == "paused":
         return Content.styled(f"‖ {printable(run.message)} r goes on.", "$text-warning")
     if run.message:
@@ -161,11 +175,14 @@ def _remark(run: RunInfo) -> Content:
 def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     """Everything about one run."""
     state, _ = state_words(run)
+    judging = {
+        "items": printable(run.selection),
+        "done": f"{run.done:,} of {run.items:,} ({percent(share(run.done, run.items))} %)",
+    }
     facts = {
         "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
-        "items": printable(run.selection),
         "state": f"{state}, {process(run)}" if run.state in ACTIVE else state,
-        "done": f"{run.done:,} of {run.items:,} ({percent(share(run.done, run.items))} %)",
+        **({} if run.writes else judging),
         "created": run.created_at,
         "started": run.started_at or NONE,
         "finished": run.finished_at or NONE,
@@ -176,6 +193,11 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     if run.usage is not None:
         lines += [Content(""), Content.styled("Calls to model servers", "bold $text-accent")]
         lines += usage_view.details(run.usage, costs)
+    if isolation := [*isolation_lines(run)]:
+        lines += [Content(""), Content.styled("Sandbox", "bold $text-accent")]
+        lines += [Content(printable(line)) for line in isolation]
+    if run.writes:
+        return Content("\n").join(lines)
     lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
     lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
     reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))

@@ -1,1 +1,18 @@
-"""Running solutions against tests, where what they do can harm nobody."""
+"""Running solutions against tests, where what they do can harm nobody.
+
+A `pool.SandboxPool` has a few slots. Each holds a box: a small warm interpreter, the server, behind the walls of a
+level (L3 namespaces by bubblewrap, Landlock and seccomp; L2 without namespaces; L1 limits alone), as a user of its own
+where this process is root. The server forks children ahead; each gives up all it has and then gets one job from the
+pool, over a pipe: a program and its tests. What runs in there is in `inside`, standard library only, and never sees
+this package.
+
+Nothing that comes out is believed but "this process gave this value for this test". Deadlines, budgets and sizes are
+kept out here, where a child is looked at every hundredth of a second but not listened to, so that quick tests wake
+nobody. Of ``assert L == literal`` only ``L`` goes in and its value comes out as tagged JSON: to pass is to compute the
+answer. Printed output is compared out here too; what other tests say is counted as forgeable when they pass.
+
+One process runs all tests of a solution. Where it hangs, vanishes or writes nonsense, that test has its outcome and
+the others go on in a new process. If the server itself dies, all tests of its solution are ``x`` and another server
+takes its place. Files can be read (the standard library, shared libraries, time zones) but not made: there is no
+scratch folder at any level. Sockets, processes and other programs there are none; threads are few.
+"""

@@ -13,7 +13,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.errors import RunError
 from workbench.model.probe import ProbeReport
-from workbench.runs import probing_servers
+from workbench.runs import standing_in
 from workbench.runs.lease import Lease
 from workbench.services.project import Project
 from workbench.services.running.probing import Plan, accepted, plan, run
@@ -127,7 +127,7 @@ def test_a_run_at_work_is_not_disturbed(
 ) -> None:
     lease = Lease.acquire(project.database)
     assert lease is not None
-    monkeypatch.setattr(probing_servers, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(standing_in, "_PATIENCE_S", 0.0)
     with pytest.raises(RunError, match="at work"):
         probed(project, server, "P1")
     lease.end()

@@ -27,8 +27,8 @@ def pair_rows(ratings: Ratings, people: Sequence[str], shared: Groups) -> list[P
     Args:
         shared: Two people's places in ``people`` -> their common items by group.
     """
-    from workbench.analysis.agreement.figures import defined
     from workbench.analysis.agreement.kappa import interval, pairs
+    from workbench.analysis.arrays import defined
 
     found = pairs(ratings)
     rows = []
@@ -95,7 +95,8 @@ def annotator_rows(
     import numpy as np
 
     from workbench.analysis.agreement.annotators import median, modelled, with_others
-    from workbench.analysis.agreement.figures import defined, share_of
+    from workbench.analysis.agreement.figures import share_of
+    from workbench.analysis.arrays import defined
 
     none = [share_of(0, 0)] * len(people)
     model = modelled(ratings)

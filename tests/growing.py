@@ -1,0 +1,143 @@
+"""Small code problems of our own that suites can evolve on, with a model and a sandbox that only act as such."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from workbench.benchmarks.writing import Asked
+from workbench.model.code import Execution, Program
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.project import Project, open_project
+
+K = TypeVar("K")
+Solve = Callable[[int], int]
+
+VARIANTS: dict[str, Callable[[int], Solve]] = {
+    "return max(0, min({top}, x))": lambda top: lambda x: max(0, min(top, x)),
+    "return min(max(x, 0), {top})": lambda top: lambda x: min(max(x, 0), top),
+    "return min({top}, x)": lambda top: lambda x: min(top, x),
+    "return max(0, x)": lambda _: lambda x: max(0, x),
+    "return x": lambda _: lambda x: x,
+    "return max(0, min({top} - 1, x))": lambda top: lambda x: max(0, min(top - 1, x)),
+    "return abs(min({top}, x))": lambda top: lambda x: abs(min(top, x)),
+    "return {top}": lambda top: lambda _: top,
+    "return max(1, min({top}, x))": lambda top: lambda x: max(1, min(top, x)),
+    "return x if x < {top} + 5 else {top}": lambda top: lambda x: x if x < top + 5 else top,
+}
+"""Bodies of solutions of "limit a number to 0 … top", the first of them right, with what they return."""
+
+MODELS = ("small", "large")
+
+
+def code(body: str, top: int) -> str:
+    return f"def clip{top}(x):\n    {body.format(top=top)}\n"
+
+
+def tops(count: int) -> range:
+    """What tells the problems apart: where they limit."""
+    return range(10, 10 + count)
+
+
+def own_project(folder: Path, count: int = 3, *, reference: bool = True, **fields: Any) -> Project:
+    """A project with so many problems, each with a solution for every entry of `VARIANTS`."""
+    problems, solutions = folder / "problems.jsonl", folder / "solutions.jsonl"
+    problems.write_text("".join(f"{json.dumps({**row(top, reference), **fields})}\n" for top in tops(count)))
+    solutions.write_text("".join(f"{json.dumps(one)}\n" for top in tops(count) for one in solution_rows(top)))
+    project = open_project(folder / "p.db", create=True)
+    import_files(project, plan_import([problems, solutions]), dataset="own")
+    return project
+
+
+def row(top: int, reference: bool) -> dict[str, Any]:
+    return {
+        "task_id": f"own/{top}",
+        "entry_point": f"clip{top}",
+        "prompt": f"Write clip{top}(x), which limits a whole number to 0 … {top}.",
+        "canonical_solution": code(next(iter(VARIANTS)), top) if reference else "",
+        "setup": f"candidate = clip{top}",
+        "tests": [f"assert candidate({number}) == {number}" for number in (3, 4, 5, 6, 1)],
+    }
+
+
+def solution_rows(top: int) -> Iterator[dict[str, Any]]:
+    for number, body in enumerate(VARIANTS):
+        yield {
+            "task_id": f"own/{top}",
+            "solution_id": str(number),
+            "code": code(body, top),
+            "recorded_pass": int(number < 2),
+            "model": MODELS[number % len(MODELS)],
+        }
+
+
+class ActingSandbox:
+    """Knows what the programs of `own_project` return; nothing is run."""
+
+    def __init__(self, count: int = 10, before: Callable[[], None] | None = None) -> None:
+        self._known = {code(body, top): make(top) for top in tops(count) for body, make in VARIANTS.items()}
+        self._before = before
+
+    def run(self, jobs: Iterable[tuple[K, Program]]) -> Iterator[tuple[K, Execution]]:
+        # Solutions end in any order.
+        for key, program in reversed(list(jobs)):
+            if self._before is not None:
+                self._before()
+            outcomes = "".join(self._outcome(program.source, test.source) for test in program.tests)
+            yield key, Execution(outcomes=outcomes, level="L3")
+
+    def _outcome(self, source: str, test: str) -> str:
+        solve = self._known.get(source)
+        if solve is None:
+            return "s"
+        statement = ast.parse(test).body[0]
+        assert isinstance(statement, ast.Assert)
+        match statement.test:
+            case ast.Compare(left=ast.Call(args=[argument]), ops=[ast.Eq()], comparators=[expected]):
+                return "p" if solve(ast.literal_eval(argument)) == ast.literal_eval(expected) else "f"
+        return "e"
+
+
+class ActingModel:
+    """Replies by round and step; remembers what it was asked."""
+
+    def __init__(self, before: Callable[[], None] | None = None) -> None:
+        self.asked: list[Asked] = []
+        self._before = before
+
+    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+        if self._before is not None:
+            self._before()
+        self.asked += asked
+        return [reply(one) for one in asked]
+
+
+def reply(asked: Asked) -> str | None:
+    """Good tests, and useless, doubled, broken, wrong and hostile ones; one request in the third round gets none."""
+    words = asked.messages[-1].content
+    top = next(top for top in tops(20) if f"Write clip{top}(x)" in words)
+    if asked.sample == 3 and top == 11:
+        return None
+    adversarial = "hardly tells" not in words
+    numbers = good_numbers(top, asked.sample, adversarial=adversarial)
+    tests = [f"assert candidate({number}) == {limited(number, top)}" for number in numbers]
+    tests += [f"assert  candidate( {numbers[0]} ) == {limited(numbers[0], top)}, 'again'", "assert candidate(3) == 3"]
+    tests += ["assert candidate(", "assert False", "x = candidate(3)", "assert 1 == 1", "def f(): ..."]
+    tests += ["assert candidate(4) == 5", f"assert candidate({asked.sample + 3}) == -7"]
+    tests += ["assert __import__('os').system('true') == candidate(0)", "assert (candidate := 3)"]
+    tests += ["assert candidate(open('/etc/passwd')) == 1"]
+    said = json.dumps({"tests": tests})
+    return f"<think>easy</think>```json\n{said}\n```" if adversarial else said[: said.rindex(",")]
+
+
+def limited(number: int, top: int) -> int:
+    return max(0, min(top, number))
+
+
+def good_numbers(top: int, round: int, *, adversarial: bool) -> list[int]:
+    if adversarial:
+        return [[2, 7, 8, top - 1, 9], [-3, -1, 2 * top, 5], [-1000, 10**6, 6, 7]][round - 1]
+    return [[0, -2, 1, 2], [top, top + 2, top + 5], [top + 4, -top, top + 1]][round - 1]

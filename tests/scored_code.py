@@ -1,0 +1,114 @@
+"""Projects of code whose tests have been run already: outcomes put straight into the tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.coding import make_code_project
+from workbench.model.code import CodeTest, Execution, Problem
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.project import Project
+from workbench.services.running.binding import bound_run
+from workbench.store import runs, test_results, verdicts
+from workbench.store.test_results import TestResult
+from workbench.verifiers.execution.verifier import ExecutionVerifier
+
+Outcomes = Mapping[str, Mapping[str, str]]
+"""Task id -> solution id -> one letter a test, the suites base and plus with a bar between them."""
+
+
+def real_solutions(shared_data: Path) -> list[dict[str, Any]]:
+    text = (shared_data / "code" / "solutions.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def outcomes_of(rows: Sequence[Mapping[str, Any]]) -> Outcomes:
+    """What real solutions are recorded to have passed."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        found.setdefault(row["task_id"], {})[row["solution_id"]] = f"{row['per_test']}|{row['plus']}"
+    return found
+
+
+def scored_project(
+    folder: Path,
+    outcomes: Outcomes,
+    *,
+    ms: Mapping[str, float] | None = None,
+    flagged: Sequence[str] = (),
+    rows: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Project:
+    """A project with a complete run of ``execution`` on both suites.
+
+    Args:
+        ms: Mean time of a test by ``task/solution``; 1 where nothing is said.
+        flagged: Ground truths, as ``task/solution``.
+        rows: More fields of solutions, by ``task/solution``.
+    """
+    ms, rows = ms or {}, rows or {}
+    problems = [_problem(task, max(found.values(), key=len)) for task, found in outcomes.items()]
+    solutions = {
+        task: [
+            {
+                "completion_id": f"{task}/{name}",
+                "completion": f"# {name}",
+                "form": "program",
+                **rows.get(f"{task}/{name}", {}),
+            }
+            for name in found
+        ]
+        for task, found in outcomes.items()
+    }
+    project = make_code_project(folder, solutions, *problems)
+    with project.database.write() as connection:
+        items = dict(connection.execute("SELECT key, id FROM completions"))
+        connection.executemany(
+            "UPDATE code_solutions SET ground_truth = 1 WHERE completion_id = ?", [(items[key],) for key in flagged]
+        )
+        run = complete_run(connection, "execution", "base,plus")
+        test_results.put(connection, run, list(_results(outcomes, items, ms)))
+    return project
+
+
+def complete_run(connection: Any, name: str, suite: str) -> int:
+    """A run that has been complete, without results."""
+    run = bound_run(connection, name, ExecutionVerifier(suite=suite), {"suite": suite})
+    runs.queue(connection, run, Selection(), 1, 1)
+    runs.complete(connection, run, 1)
+    return run
+
+
+def put_scores(project: Project, name: str, scores: Mapping[str, float | None], suite: str = "whole") -> int:
+    """A complete run of a verifier with these scores, by ``task/solution``."""
+    with project.database.write() as connection:
+        items = dict(connection.execute("SELECT key, id FROM completions"))
+        run = complete_run(connection, name, suite)
+        verdicts.put(
+            connection,
+            run,
+            [(items[key], Verdict(outcome=Outcome(int(score == 1)), score=score)) for key, score in scores.items()],
+        )
+    return run
+
+
+def _problem(task: str, longest: str) -> Problem:
+    suites = dict(zip(("base", "plus"), longest.split("|"), strict=False))
+    tests = {
+        name: tuple(CodeTest(form="statement", source=f"check({place})") for place in range(len(letters)))
+        for name, letters in suites.items()
+    }
+    return Problem(task_id=task, prompt=f"# {task}", canonical=f"# {task}\npass", entry_point="f", suites=tests)
+
+
+def _results(outcomes: Outcomes, items: Mapping[str, int], ms: Mapping[str, float]) -> Any:
+    for task, found in outcomes.items():
+        for name, said in found.items():
+            key = f"{task}/{name}"
+            for suite, letters in zip(("base", "plus"), said.split("|"), strict=False):
+                if letters:
+                    execution = Execution(outcomes=letters, level="L3", ms=ms.get(key, 1.0))
+                    yield TestResult(items[key], suite, execution)

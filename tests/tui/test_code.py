@@ -1,0 +1,271 @@
+"""Code: the list of problems, one problem's pass matrix, and a solution with the tests it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.tui.solved import OUTCOMES, add_outcomes, solved_project
+from tests.tui.stage import add_run, notices, opened, press, screen_of, settle, text_of, until
+from workbench.model.verdict import Outcome
+from workbench.services.project import Project, open_project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.code import CodeScreen
+from workbench.tui.screens.code_problem import CodeProblemScreen
+from workbench.tui.screens.code_solution import CodeSolutionScreen
+from workbench.tui.screens.item import ItemScreen
+from workbench.tui.widgets.pass_grid import PassGrid
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = solved_project(tmp_path_factory.mktemp("solved"))
+    project.close()
+    return project.path
+
+
+@pytest.fixture
+def project(solved: Path) -> Iterator[Project]:
+    found = open_project(solved)
+    yield found
+    found.close()
+
+
+def table(app: WorkbenchApp) -> list[str]:
+    """The lines of the table on the screen."""
+    widget = app.screen.query_one(VirtualTable)
+    return [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
+
+
+def grid(app: WorkbenchApp) -> list[str]:
+    """The lines of the pass matrix on the screen."""
+    widget = app.screen.query_one(PassGrid)
+    return [widget.render_line(y).text.rstrip() for y in range(widget.size.height)]
+
+
+def problem(app: WorkbenchApp) -> CodeProblemScreen:
+    return screen_of(app, CodeProblemScreen)
+
+
+def read(app: WorkbenchApp, name: str) -> str:
+    """What a reader on the screen shows."""
+    document = app.screen.query_one(f"#{name}", Reader).document
+    return "" if document is None else document.text
+
+
+async def go(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys quickly, and wait for what comes of them."""
+    await pilot.press(*keys)
+    await settle(pilot)
+
+
+async def enter(pilot: Pilot[None], key: str, text: str) -> None:
+    """Open a line with a key, replace what stands there and press enter."""
+    await press(pilot, key)
+    pilot.app.screen.query_one(Input).value = text
+    await press(pilot, "enter")
+
+
+# -- the list --------------------------------------------------------------------------------------
+
+
+async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o")
+        screen_of(app, CodeScreen)
+        assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
+        assert [line.split() for line in table(app)[1:3]] == [
+            ["›own/clip", "clip", "7", "14", "17", "…", "6/7", "base:5", "plus:30"],
+            ["own/double", "double", "1", "100", "100", "✓", "1/1", "base:1"],
+        ]
+        await enter(pilot, "slash", "Limit a")
+        assert [line.split()[0] for line in table(app)[1:2]] == ["›own/clip"]
+        assert app.screen.query_one(TitleBar).remark == "1 of 1  ·  /Limit a"
+        await go(pilot, "escape", "f", "4")  # every solution passes
+        assert table(app)[1].startswith("›own/double")
+        await press(pilot, "escape", "s")
+        await go(pilot, *["down"] * 5, "enter")  # pass@1
+        assert [line.split()[0] for line in table(app)[1:3]] == ["›own/clip", "own/double"]
+        await press(pilot, "S")
+        assert [line.split()[0] for line in table(app)[1:3]] == ["›own/double", "own/clip"]
+        await enter(pilot, "g", "own/clip")
+        assert app.screen.query_one(VirtualTable).selected_id == 1
+        await enter(pilot, "g", "nowhere")
+        assert text_of(app, "PromptBar .trouble") == "No problem has the task id 'nowhere'."
+
+
+async def test_another_runs_outcomes_are_counted(project: Project) -> None:
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        await go(pilot, "o", "u", "2")
+        assert "suite plus, plus (run 2, paused)" in text_of(app, "#code-caption")
+        assert [line.split()[4:7] for line in table(app)[1:3]] == [["50", "…", "2/7"], ["–", "–", "0/1"]]
+
+
+async def test_an_annotator_does_not_see_it(project: Project) -> None:
+    async with opened(project, annotator="ann") as (app, pilot):
+        app.open_screen("code")
+        await settle(pilot)
+        assert type(app.screen).__name__ == "HomeScreen"
+        assert "This screen is the coordinator's." in notices(app)
+
+
+async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
+    async with opened(open_project(tmp_path / "p.db", create=True)) as (app, pilot):
+        await press(pilot, "o")
+        assert "workbench import DB problems.jsonl" in text_of(app, "#code-caption")
+        await press(pilot, "enter", "u", "m", "s", "escape")
+
+
+# -- the matrix ------------------------------------------------------------------------------------
+
+
+async def test_the_matrix_is_sorted_and_its_clusters_fold(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "enter")
+        await until(pilot, lambda: problem(app).matrix)
+        assert [line.split() for line in grid(app)[:10]] == [
+            ["solution", "pass", "G", "1", "2", "4", "3", "5"],
+            ["forgeable", "~"],
+            ["pass", "rate", "▇", "▇", "▆", "▃", "▂"],
+            ["›", "0", "5/5", "✓", "p", "p", "p", "p", "p"],
+            ["3", "4/5", "✗", "p", "p", "p", "p", "f"],
+            ["┌1", "3/5", "✗", "p", "p", "p", "f", "f"],
+            ["└2", "3/5", "✗", "p", "p", "p", "f", "f"],
+            ["5", "2/5", "✗", "p", "p", "e", "f", "f"],
+            ["4", "0/5", "✗", "s", "s", "s", "s", "s"],
+            ["6", "–", "✗", "n", "n", "n", "n", "n"],
+        ]
+        await go(pilot, "down", "down", "down", "space")
+        assert grid(app)[5].split() == ["›▸1", "×2", "3/5", "✗", "p", "p", "p", "f", "f"]
+        assert problem(app).order == [1, 4, 2, 6, 5, 7]
+        await press(pilot, "f", "c")
+        assert problem(app).order == [1, 4, 2, 3, 6, 5, 7]
+        assert grid(app)[0].split()[3:] == ["1", "2", "3", "4", "5"]
+        await press(pilot, "f", "v")
+        assert problem(app).order == [1, 4, 2, 6, 5, 7]
+        assert grid(app)[3].split() == ["0", "5/5", "✓", "✓", "p", "p", "p", "p", "p"]
+        assert text_of(app, "#code-problem-legend") == "G gold · 1 judge"
+        await press(pilot, "s")
+        assert text_of(app, "#code-problem-caption").splitlines() == [
+            "suite plus · 30 tests · by plus (run 2, paused)",
+            "2 of 7 solutions run · 1 pass all tests (pass@1 50.0 %) · 2 patterns",
+        ]
+        assert grid(app)[3].split()[4:] == ["✓", "p" * 30]
+        await go(pilot, "u", "n", "n")
+        assert problem(app).question == 2
+        assert notices(app) == ["No other run has outcomes of this suite.", "There is no problem further on."]
+        assert "suite base · 1 test" in text_of(app, "#code-problem-caption")
+
+
+async def test_test_and_solution_under_the_cursor_stand_below(project: Project) -> None:
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        await press(pilot, "o", "enter")
+        await go(pilot, *["down"] * 4, "right", "right")
+        assert read(app, "code-problem-test").startswith(
+            "Test 4  67 % of solutions pass · judged inside the sandbox: forgeable\ntry:\n    clip(None)"
+        )
+        assert read(app, "code-problem-solution").splitlines() == [
+            "Solution 5  2 of 5 passed (0.400) · gold ✗ incorrect · m/6",
+            "L2: Landlock and seccomp · 1.5 ms a test",
+            "e  raised another error  test 4",
+            "error    ValueError: \x1b[31m[bold]\u202e  line 3",
+            "verdicts ✗ judge",
+        ]
+        shown = "".join(
+            strip.text
+            for strip in app.screen.query_one("#code-problem-solution", Reader).render_lines(
+                app.screen.query_one("#code-problem-solution", Reader).size.region
+            )
+        )
+        assert "␛[31m[bold]⟨U+202E⟩" in shown
+        await go(pilot, "p", "down", "enter")
+        assert not app.screen_stack[-2].query_one("#code-problem-panes").display
+        assert screen_of(app, CodeSolutionScreen).completion == 5
+        assert read(app, "code-solution-code").splitlines()[1].endswith("# ␛[31m[bold]⟨U+202E⟩")
+
+
+async def test_the_matrix_follows_a_run_and_looks_are_recorded_once(tmp_path: Path) -> None:
+    project = solved_project(tmp_path)
+
+    def reveals() -> list[tuple[str, int]]:
+        rows = project.database.reader().execute(
+            "SELECT task, subject FROM label_events WHERE kind = 'reveal' ORDER BY task, subject"
+        )
+        return rows.fetchall()
+
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o")
+        assert reveals() == []
+        await press(pilot, "enter")
+        seen = [("correctness", item) for item in range(1, 8)] + [("type", 1)]
+        assert reveals() == seen
+        await press(pilot, "down")
+        writer = open_project(project.path)
+        add_outcomes(writer, "later", "base", {**OUTCOMES, 7: "ppfpp"})
+        writer.close()
+        await until(pilot, lambda: len(problem(app).matrix.runs) == 2)  # type: ignore[union-attr]
+        await press(pilot, "u")
+        assert "by later (run 4)" in text_of(app, "#code-problem-caption")
+        assert problem(app).order[:3] == [1, 4, 7]
+        assert app.screen.query_one(PassGrid).row_key == 4
+        await press(pilot, "enter")
+        assert reveals() == seen
+    project.close()
+
+
+# -- a solution ------------------------------------------------------------------------------------
+
+
+async def test_a_solution_shows_why_it_fails(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "enter")
+        await go(pilot, *["down"] * 4, "right", "right", "enter")
+        assert screen_of(app, CodeSolutionScreen).completion == 6
+        assert [line.split()[:2] for line in table(app)[1:4]] == [["3", "f"], ["›4~", "e"], ["5", "f"]]
+        assert "2 of 5 passed (0.400) · suite base" in text_of(app, "#code-solution-facts")
+        assert "L2: Landlock and seccomp" in text_of(app, "#code-solution-facts")
+        code = read(app, "code-solution-code").splitlines()
+        assert code[2] == "▶3         raise ValueError('none')"
+        assert read(app, "code-solution-evidence").splitlines()[0] == "e  raised another error  test 4"
+        assert "judged inside the sandbox: forgeable" in str(
+            app.screen.query_one("#code-solution-evidence", Reader).border_title
+        )
+        await press(pilot, "n")
+        assert read(app, "code-solution-evidence").splitlines()[1].startswith("Why was not kept")
+        assert "▶" not in read(app, "code-solution-code")
+        await press(pilot, "N", "N")
+        assert "got      'got 2'" in read(app, "code-solution-evidence")
+        await press(pilot, "t", "home")
+        assert table(app)[1].split()[:3] == ["›1", "p", "passed"]
+
+
+async def test_neighbours_items_and_the_way_back(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "enter", "enter")
+        assert "It passes every test" in read(app, "code-solution-evidence")
+        await press(pilot, "right_square_bracket")
+        assert screen_of(app, CodeSolutionScreen).completion == 4
+        await press(pilot, "i")
+        assert screen_of(app, ItemScreen).completion == 4
+        await press(pilot, "s")
+        chosen = problem(app).chosen
+        assert chosen is not None
+        assert chosen.id == 4
+
+
+async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
+    from tests.helpers import make_project, numbered
+
+    project = make_project(tmp_path, numbered(2))
+    add_run(project, "rules", {1: Outcome.CORRECT})
+    async with opened(project) as (app, pilot):
+        app.push_screen(ItemScreen(1))
+        await press(pilot, "s")
+        assert "This item is no solution of a code problem." in notices(app)

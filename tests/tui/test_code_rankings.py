@@ -1,0 +1,101 @@
+"""Rankings and evolution: what the services count, on the screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.growing import ActingModel, ActingSandbox, own_project
+from tests.tui.solved import solved_project
+from tests.tui.stage import opened, press, screen_of, text_of
+from workbench.model.evolution import EvolutionSettings
+from workbench.services.coding.evolution import evolving
+from workbench.services.coding.ranking.measuring import ranking
+from workbench.services.coding.ranking.truth import truth_of
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.code_problem import CodeProblemScreen
+from workbench.tui.screens.code_rankings import CodeRankingsScreen
+from workbench.tui.screens.code_rounds import CodeRoundsScreen
+from workbench.tui.widgets.pass_grid import PassGrid
+from workbench.tui.widgets.rankings_view import figure_rows
+from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+def drawn(app: WorkbenchApp, selector: str) -> list[list[str]]:
+    widget = app.screen.query_one(selector, VirtualTable)
+    found = (widget.render_line(y).text.replace("›", " ").split() for y in range(1, widget.size.height))
+    return [line for line in found if line]
+
+
+async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
+    project = solved_project(tmp_path)
+    with project.database.write() as connection:
+        connection.execute("UPDATE verdicts SET score = completion_id / 10.0 WHERE run_id = 3")
+        connection.execute("UPDATE completions SET key = key WHERE id = 1")
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "m")
+        report = screen_of(app, CodeRankingsScreen).report
+        assert report is not None
+        assert report == ranking(project, truth_of(project))
+        assert "truth: execution on base · 1 problem left out" in text_of(app, "#code-rankings-notes")
+        assert drawn(app, "#code-rankings-figures")[0] == [
+            "judge",
+            "code",
+            "1",
+            *(row.text for row in figure_rows(report, wide=False)[0].cells[3:]),
+        ]
+        rows = drawn(app, "#code-rankings-solutions")
+        assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]
+        assert rows[1] == ["3", "0.800", "2", "0.400", "4↓"]
+        assert rows[-1] == ["6", "–", "–", "0.700", "1"]
+        await press(pilot, "s")
+        assert drawn(app, "#code-rankings-solutions")[0] == ["6", "–", "–", "0.700", "1"]
+        assert "own/clip · 1 of 2 · by judge" in text_of(app, "#code-rankings-problem")
+        await press(pilot, "n")
+        assert "own/double · 2 of 2" in text_of(app, "#code-rankings-problem")
+        await press(pilot, "enter")
+        assert screen_of(app, CodeProblemScreen).question == 2
+    project.close()
+
+
+async def test_without_truth_it_says_what_to_run(tmp_path: Path) -> None:
+    project = own_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "m")
+        assert "Nothing has been run to the end" in text_of(app, "#code-rankings-notes")
+        await press(pilot, "escape", "e")
+        assert "No evolution yet" in text_of(app, "#code-rounds-caption")
+    project.close()
+
+
+async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Path) -> None:
+    project = own_project(tmp_path)
+    row = evolving.begin(project, "grown", EvolutionSettings(model="m"))
+    evolving.evolve(project, row, ActingModel(), ActingSandbox())
+    async with opened(project) as (app, pilot):
+        await press(pilot, "o", "down", "e")
+        screen_of(app, CodeRoundsScreen)
+        assert "3 of 3 problems through 3 rounds · from suite base · tests by m" in text_of(app, "#code-rounds-caption")
+        chart = [line.split() for line in text_of(app, "#code-rounds-chart Static").splitlines()]
+        assert chart[1][:4] == ["0", "3", "15", "5.0"]
+        assert chart[1][5:] == ["90.0", "100", "–"]
+        assert chart[1][4].count("█") == 18
+        table = app.screen.query_one(VirtualTable)
+        assert table.selected_id == 2
+        assert drawn(app, "#code-rounds-table")[1][0] == "own/11"
+        assert drawn(app, "#code-rounds-table")[0][1:9] == ["10", "5", "→", "7", "→", "13", "→", "18"]
+        await press(pilot, "w")
+        assert drawn(app, "#code-rounds-table")[0][:4] == ["1", "adversarial", "3", "3"]
+        await press(pilot, "w")
+        assert [line[0] for line in drawn(app, "#code-rounds-table")] == ["large", "small"]
+        await press(pilot, "w", "home", "enter", "c")
+        screen_of(app, CodeProblemScreen)
+        assert "suite grown · 18 tests · by the evolution grown itself" in text_of(app, "#code-problem-caption")
+        grid = app.screen.query_one(PassGrid)
+        rounds = [test.round for test in grid.tests]
+        assert rounds == [0] * 4 + [1] * 3 + [2] * 6 + [3] * 5
+        assert grid.render_line(2).text.split() == ["round", *map(str, rounds)]
+        document = app.screen.query_one("#code-problem-test", Reader).document
+        assert document is not None
+        assert document.lines[0].text.endswith("from round 0")
+    project.close()

@@ -1,0 +1,51 @@
+"""One step of a round: which of the executed tests are taken, and chance that can be repeated."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from workbench.benchmarks.evolution.draws import draw
+from workbench.benchmarks.evolution.growing import Planned, grown, planned
+from workbench.benchmarks.evolution.replies import Taken
+from workbench.model.code import CodeTest
+from workbench.model.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
+
+SETTINGS = EvolutionSettings(model="m")
+TESTS = tuple(CodeTest(form="expression", source=f"assert f({number}) == 1") for number in range(4))
+EXECUTED = ["ppff", "pfff", "ptfx"]
+"""All pass the first test, one the second, nobody the others."""
+
+
+def step(mode: Mode, reference: str | None) -> tuple[list[str], dict[str, int], tuple[str, ...]]:
+    plan = Planned(round=1, mode=mode, shown=(0, 1), view=(0,))
+    found = grown(plan, Taken(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
+    return [test.source[9:10] for test in found.tests], found.rejected, found.outcomes
+
+
+def test_only_a_discriminative_step_demands_a_split() -> None:
+    assert step("adversarial", None) == (["0", "1", "2", "3"], {}, tuple(EXECUTED))
+    assert step("discriminative", None) == (["1"], {"no_split": 3}, ("p", "f", "t"))
+
+
+def test_what_the_reference_fails_is_wrong_whoever_passes_it() -> None:
+    assert step("adversarial", "pfpp") == (["0", "2", "3"], {"wrong": 1}, ("pff", "pff", "pfx"))
+    assert step("discriminative", "ffft") == ([], {"wrong": 4}, ("", "", ""))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_step_is_planned_the_same_whenever_it_is(mode: Mode) -> None:
+    rows = ("ppppp",) * 7 + ("pffff",)
+    pool = PoolStep(solutions=tuple(range(8)), tests=TESTS + TESTS[:1], outcomes=rows)
+    one = Evolved(question=1, task_id="t", source=None, pool=pool)
+    assert len({planned(one, SETTINGS, 1, mode) for _ in range(20)}) == 1
+    assert len({planned(one, SETTINGS, round, mode).shown for round in range(20)}) > 1
+
+
+def test_draws_differ_by_every_part_and_by_nothing_else() -> None:
+    keys = [(0, "a", 1, "x"), (0, "a", 11, "x"), (0, "a1", 1, "x"), (1, "a", 1, "x"), (0, "a", 1, "xx")]
+    numbers = [draw(*key).random() for key in keys]
+    assert len(set(numbers)) == len(keys)
+    assert [draw(*key).random() for key in keys] == numbers
+    assert draw(0, "own/1", 2, "final").randrange(10**6) == 658319

@@ -1,0 +1,106 @@
+"""What is taken of a reply: tests that parse, assert, call the entry point and are new; nothing is run."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.benchmarks.evolution.replies import proposed, rewritten_of, taken_of
+from workbench.model.evolution import REJECTIONS
+from workbench.model.spelling import LONGEST_TEST, bound_names
+
+
+def said(*tests: object) -> str:
+    return json.dumps({"tests": tests})
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        said("assert f(1) == 2", "assert f(2) == 3"),
+        f"Here they are:\n```json\n{said('assert f(1) == 2', 'assert f(2) == 3')}\n```\nDone.",
+        f"<think>{said('assert g(0)')}</think>{said('assert f(1) == 2', 'assert f(2) == 3')}",
+        said("assert f(1) == 2", "assert f(2) == 3", "assert f(3)")[:-12],
+        said("assert f(1) == 2", 7, None, "assert f(2) == 3"),
+        '{"tests": ["assert f(1) == 2",\n "assert f(2) == 3"',
+    ],
+    ids=["plain", "fenced", "thinking", "cut", "mixed", "open"],
+)
+def test_tests_are_found_in_a_reply_however_it_is_wrapped(reply: str) -> None:
+    assert proposed(reply) == ["assert f(1) == 2", "assert f(2) == 3"]
+
+
+@pytest.mark.parametrize("reply", ["", "no", "{", '{"tests": 3}', "[" * 5000, '{"tests": [' + "[" * 100_000])
+def test_a_reply_without_tests_has_none_and_no_assert_false_stands_in(reply: str) -> None:
+    taken = taken_of(reply, ["f"], [])
+    assert (taken.tests, taken.proposed) == ((), 0)
+
+
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ("assert f(", "no_python"),
+        ("assert f(" + "(" * 500 + "1" + ")" * 500 + ")", "no_python"),
+        (f"assert f({'1+' * (LONGEST_TEST // 2)}1)", "no_python"),
+        ("assert f(" + "-" * 200 + "1) == 1", "no_python"),
+        ("x = f(1)", "no_assert"),
+        ("assert f(1) == 1; assert f(2) == 2", "no_assert"),
+        ("import os", "no_assert"),
+        ("assert False", "no_call"),
+        ("assert 1 == 1", "no_call"),
+        ("assert sorted([1]) == [1]", "no_call"),
+        ("assert g(1) == 2", "no_call"),
+        ("assert (f := 3)", "reaches_out"),
+        ("assert f(open('/etc/passwd').read()) == 1", "reaches_out"),
+        ("assert f(random.random()) == 1", "reaches_out"),
+        ("assert f.__globals__", "reaches_out"),
+        ("assert f(().__class__.__base__.__subclasses__()) == 1", "reaches_out"),
+        ("assert f(__import__('os').getpid()) == 1", "reaches_out"),
+        ("assert  f( 1 )==2 , 'why'", "duplicate"),
+    ],
+)
+def test_a_test_is_refused_with_a_reason(source: str, code: str) -> None:
+    taken = taken_of(said(source), ["f"], ["assert f(1) == 2"])
+    assert (taken.tests, dict(taken.rejected)) == ((), {code: 1})
+    assert code in REJECTIONS
+
+
+def test_forms_are_told_apart_and_doubles_in_one_reply_are_found() -> None:
+    taken = taken_of(
+        said("assert f(1) == 2", "assert f(1)==2", "assert abs(f(0.5) - 1) < 1e-9", "assert sorted(f([2])) == [2]"),
+        ["f"],
+        [],
+    )
+    assert [test.form for test in taken.tests] == ["expression", "statement", "expression"]
+    assert taken.rejected == {"duplicate": 1}
+
+
+def test_the_entry_point_comes_from_the_data_and_so_does_its_other_name() -> None:
+    assert bound_names("candidate = solve\nother, third = 1, 2") == ["candidate", "other", "third"]
+    assert bound_names("candidate =") == []
+    names = ["solve", *bound_names("candidate = solve")]
+    assert len(taken_of(said("assert candidate(1)", "assert solve(2)", "assert sorted(3)"), names, []).tests) == 2
+
+
+def test_without_an_entry_point_any_call_but_a_builtin_s_counts() -> None:
+    assert len(taken_of(said("assert thing(1)", "assert len([])", "assert True"), [], []).tests) == 1
+
+
+def test_a_rewritten_problem_needs_all_its_parts() -> None:
+    whole = {"question": "Do.", "entry_point": "f", "solution": "def f(): ...", "tests": ["assert f() is None"]}
+    found = rewritten_of(f"```json\n{json.dumps(whole)}\n```")
+    assert found is not None
+    assert (found.entry_point, found.tests) == ("f", ("assert f() is None",))
+    for name in whole:
+        assert rewritten_of(json.dumps({**whole, name: None})) is None
+    assert rewritten_of(json.dumps({**whole, "entry_point": "not a name"})) is None
+
+
+@given(st.text() | st.text('{}[]",:tesassrtf()=1 \\', max_size=60))
+def test_any_text_is_read_without_an_error(reply: str) -> None:
+    taken_of(reply, ["f"], [])
+    taken_of(json.dumps({"tests": [reply]}), ["f"], [reply])
+    rewritten_of(reply)

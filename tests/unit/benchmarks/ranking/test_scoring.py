@@ -1,0 +1,54 @@
+"""Scores as they are rounded, and which solutions count as failing by errors alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from workbench.benchmarks.ranking.scoring import letters_of, only_errors, only_stderr, score_of, stderrs_of
+from workbench.model.code import Failure
+
+
+def test_the_released_rule_rounds_to_two_decimals_and_the_paper_does_not() -> None:
+    assert score_of(2, 3, "released") == 0.67
+    assert score_of(2, 3, "paper") == 2 / 3
+    assert score_of(999, 1000, "released") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "dropped"),
+    [("", False), ("eets", True), ("xxx", True), ("eef", False), ("eep", False), ("een", False), ("ssss", True)],
+)
+def test_only_errors(outcomes: str, dropped: bool) -> None:
+    assert only_errors(outcomes) is dropped
+
+
+@pytest.mark.parametrize(
+    ("stderrs", "dropped"),
+    [
+        ([], False),
+        (["AssertionError('no')", "TypeError()"], True),
+        (["AssertionError()", "TypeError()"], False),
+        (["", "TypeError()"], False),
+        (["warning: it passes, and writes"], True),
+        ([" AssertionError()\n"], False),
+    ],
+    ids=["none", "message", "bare", "passed", "warning", "space"],
+)
+def test_the_released_filter_reads_standard_error(stderrs: list[str], dropped: bool) -> None:
+    assert only_stderr(stderrs) is dropped
+
+
+def test_an_assertion_with_a_message_is_an_error_to_the_released_filter_alone() -> None:
+    said = (Failure(position=0, outcome="f", error="AssertionError", message="no"),)
+    assert stderrs_of("fe", said) == ["AssertionError('no')", "Error()"]
+    assert only_stderr(stderrs_of("fe", said))
+    assert not only_stderr(stderrs_of("fe", ()))
+    assert not only_errors("fe")
+
+
+def test_a_test_that_was_not_run_wrote_nothing() -> None:
+    assert stderrs_of("pn", ()) == ["", ""]
+
+
+def test_letters_tell_assertions_from_other_errors() -> None:
+    assert letters_of(["", "AssertionError('a')", " AssertionError()", "ValueError()"]) == "pffe"

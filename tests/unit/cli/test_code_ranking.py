@@ -1,0 +1,205 @@
+"""Selection, ranking metrics, saturation, pass@k and histograms as scripts use them: documents and exit codes."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands import Call, in_process
+from tests.scored_code import put_scores, scored_project
+
+OUTCOMES = {"t": {"a": "pppp|", "b": "ppff|", "c": "ffff|"}, "none": {"d": "ffff|"}}
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    """Run ``workbench code …`` in this process; gives exit code, stdout and stderr."""
+    return partial(in_process(monkeypatch, capfd), "code")
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    project = scored_project(tmp_path, OUTCOMES)
+    put_scores(project, "judge", {"t/a": 1.0, "t/b": 0.0, "t/c": 0.5, "none/d": 0.5})
+    project.close()
+    return project.path
+
+
+def written(folder: Path, *lines: Any) -> Path:
+    path = folder / "rows.jsonl"
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return path
+
+
+def candidates(*rows: tuple[Any, float, int], task_id: Any = "t") -> dict[str, Any]:
+    return {
+        "task_id": task_id,
+        "candidates": [
+            {"id": id, "average_test_score": score, "average_time_taken": 1, "rank": rank} for id, score, rank in rows
+        ],
+    }
+
+
+def scored(score: Any, rank: int = 1, dataset: str = "HE_plus") -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "task_id": 1,
+        "rank": rank,
+        "ground_average_test_score": 1 / rank,
+        "average_test_score": score,
+    }
+
+
+def test_select_from_a_file_prints_ids_as_they_are(call: Call, tmp_path: Path) -> None:
+    path = written(tmp_path, candidates((7, 1, 1), ("x", 0.5, 2)), candidates((1, 0.5, 2), task_id=3))
+    code, out, err = call("select", "--from", path)
+    first, second = map(json.loads, out.splitlines())
+    assert (code, first["task_id"], first["selected"], first["reason"]) == (0, "t", [7, "x"], "few_scores")
+    assert (second["task_id"], second["selected"], second["reason"]) == (3, [], "no_ground_truth")
+    assert "1 problem with fewer than 5: no solution is marked as the ground truth" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (candidates((1, 1, 1), (2, 1, 1), task_id="two best"), "candidates.rank: two best: two candidates"),
+        (candidates((1, 1, 1), (1, 0.5, 2)), "candidates[1].id:"),
+        ({"task_id": "t", "candidates": [{"id": 1, "average_test_score": 1}]}, "candidates[0].average_time_taken:"),
+        (candidates((1, float("nan"), 1)), "candidates[0].average_test_score:"),
+        ("not JSON", "line:"),
+    ],
+    ids=["two-best", "same-id", "missing", "nan", "no-json"],
+)
+def test_select_refuses_bad_lines_with_line_and_field(call: Call, tmp_path: Path, line: Any, place: str) -> None:
+    path = written(tmp_path, candidates((1, 1, 1), task_id="good"), line)
+    code, out, err = call("select", "--from", path)
+    assert (code, len(out.splitlines())) == (3, 1)
+    assert f"rows.jsonl:2:{place}" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", ["select", "metrics", "passk", "histograms"])
+def test_an_empty_file_is_an_error(call: Call, tmp_path: Path, command: str) -> None:
+    code, out, err = call(command, "--from", written(tmp_path))
+    assert (code, out) == (1, "")
+    assert "rows.jsonl" in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("select",),
+        ("select", "p.db", "--from", __file__),
+        ("select", "--from", __file__, "--truth", "x"),
+        ("select", "--from", __file__, "--k", "0"),
+        ("passk", "p.db", "--k", "1,x"),
+        ("passk", "p.db", "--verifier", "a", "--truth", "b"),
+        ("saturation", "p.db", "--k", "16"),
+        ("metrics", "--from", __file__, "--verifier", "x"),
+    ],
+    ids=lambda arguments: " ".join(map(str, arguments)).replace(__file__, "FILE"),
+)
+def test_wrong_usage_ends_with_2(call: Call, arguments: tuple[str, ...]) -> None:
+    code, out, _ = call(*arguments)
+    assert (code, out) == (2, "")
+
+
+def test_select_from_a_database_and_write_the_set(call: Call, database: Path, tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    code, out, err = call("select", database, "--write", path)
+    first, second = map(json.loads, out.splitlines())
+    assert (code, first["selected"], first["ground_truth_from"]) == (0, ["a", "b", "c"], "stand_in")
+    assert (second["task_id"], second["reason"]) == ("none", "no_ground_truth")
+    assert "the fastest perfect solution stands in" in err
+    assert "Scores by execution on base (run 1)." in err
+    assert len(path.read_text(encoding="utf-8").splitlines()) == 1
+    assert call("select", database, "--write", path)[0] == 1
+    assert call("select", database, "--write", path, "--force")[0] == 0
+
+
+def test_select_takes_suites_rules_and_conditions(call: Call, database: Path) -> None:
+    code, out, _ = call(
+        "select", database, "--suite", "base", "--rules", "paper", "--exact", "--where", "question_id=t"
+    )
+    (line,) = map(json.loads, out.splitlines())
+    assert (code, line["rules"], line["exact"], line["selected"]) == (0, "paper", True, ["b", "c"])
+    assert call("select", database, "--suite", "other")[0] == 2
+
+
+def test_metrics_of_a_database(call: Call, database: Path) -> None:
+    code, out, _ = call("metrics", database, "--json", "--bootstrap", 20)
+    document = json.loads(out)
+    (row,) = document["rows"]
+    wanted = {"verifier", "dataset", "problems", "top1", "bottom1", "spearman", "kendall", "mae", "r2"}
+    assert code == 0
+    assert wanted < set(row)
+    assert (row["verifier"], row["problems"], row["top1"], row["bottom1"]) == ("judge", 2, 1, 0.5)
+    assert document["problems"] == []
+    assert len(json.loads(call("metrics", database, "--json", "--by", "problem")[1])["problems"]) == 2
+    assert "judge" in call("metrics", database)[1]
+
+
+def test_metrics_of_a_file_quarantine_bad_rows(call: Call, tmp_path: Path) -> None:
+    path = written(tmp_path, scored(0.9), scored(float("nan"), 2), scored(None, 2), scored(0.1, 2))
+    code, out, err = call("metrics", "--from", path, "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 3
+    assert [(row["dataset"], row["problems"], row["solutions"], row["top1"]) for row in rows] == [
+        ("HE_plus", 1, 2, 1),
+        ("HE_base", 0, 0, None),
+        ("MBPP_plus", 0, 0, None),
+        ("MBPP_base", 0, 0, None),
+    ]
+    assert "rows.jsonl:2:average_test_score:" in err
+    assert "rows.jsonl:3:average_test_score:" in err
+
+
+def test_metrics_name_an_unknown_data_set(call: Call, tmp_path: Path) -> None:
+    code, out, err = call("metrics", "--from", written(tmp_path, scored(1), scored(1, dataset="Other")), "--json")
+    assert (code, out) == (1, "")
+    assert "rows.jsonl:2:dataset: 'Other'" in err
+
+
+def test_the_golden_file_through_the_command(call: Call, shared_data: Path) -> None:
+    folder = shared_data / "code"
+    code, out, _ = call("metrics", "--from", folder / "evaluate_case.jsonl", "--json")
+    golden = json.loads((folder / "evaluate_case.expected.json").read_text(encoding="utf-8"))
+    rows = {(row["verifier"], row["dataset"]): row for row in json.loads(out)["rows"]}
+    assert (code, len(rows)) == (0, 8)
+    for verifier, datasets in golden.items():
+        for dataset, expected in datasets.items():
+            row = rows[verifier, dataset]
+            for ours, theirs in (("top1", "top1_accuracy"), ("mae", "total_MAE"), ("r2", "total_R2")):
+                value = expected[theirs]
+                assert row[ours] == (None if value is None else pytest.approx(value, abs=1e-12))
+
+
+def test_passk_of_files_and_databases(call: Call, database: Path, tmp_path: Path) -> None:
+    path = written(tmp_path, {"task_id": 1, "n": 64, "c": 20}, {"task_id": 2, "passed": True}, {"task_id": 3})
+    code, out, err = call("passk", "--from", path, "--json", "--k", "4,8")
+    rows = json.loads(out)["rows"]
+    assert code == 3
+    assert [(row["k"], row["fewer"]) for row in rows] == [(4, 1), (8, 1)]
+    assert [row["value"] for row in rows] == pytest.approx([0.786345, 0.959958], abs=1e-6)
+    assert "rows.jsonl:3:passed:" in err
+    (row,) = json.loads(call("passk", database, "--k", "1", "--json")[1])["rows"]
+    assert row["value"] == pytest.approx(1 / 6)
+    assert "judge (run 2)" in call("passk", database, "--verifier", "judge")[1]
+    assert call("passk", database, "--verifier", "nobody")[0] == 2
+
+
+def test_saturation_and_histograms_print_one_document(call: Call, database: Path, tmp_path: Path) -> None:
+    document = json.loads(call("saturation", database, "--json", "--k", "2,1")[1])
+    assert (document["rows"], document["few_tests"], document["definition"]) == ([], 2, "workbench-1")
+    assert "No k shown is enough" in call("saturation", database)[1]
+    document = json.loads(call("histograms", database, "--json")[1])
+    assert (document["histograms"][0]["sizes"], len(document["shares"])) == ({"3": 1}, 1)
+    assert "What came of tests" in call("histograms", database)[1]
+    code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
+    assert (code, json.loads(out)["refused"]) == (3, 1)
+    assert "rows.jsonl:2:" in err

@@ -1,0 +1,145 @@
+"""``code results`` as scripts use it: lines, exit codes, and a reader that has seen enough."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.coding import make_code_project
+from tests.commands import in_process
+from workbench.model.code import Execution
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.project import Project
+from workbench.services.running.binding import bound_run
+from workbench.store import runs, test_results, verdicts
+from workbench.store.test_results import TestResult
+from workbench.verifiers.execution.verifier import ExecutionVerifier
+from workbench.verifiers.text import Exact
+
+Results = Callable[..., tuple[int, list[dict[str, object]], str]]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    solutions = {"add": [{"completion": f"{n}"} for n in range(3)], "double": [{"completion": "d"}]}
+    made = make_code_project(tmp_path, solutions)
+    yield made
+    made.close()
+
+
+def put_run(project: Project, name: str, outcomes: dict[int, str], suite: str = "base") -> int:
+    """A run that was stopped after these items."""
+    verifier = ExecutionVerifier(suite=suite)
+    with project.database.write() as connection:
+        run = bound_run(connection, name, verifier, {"suite": suite})
+        runs.queue(connection, run, Selection(), 4, 1)
+        runs.settle(connection, run, "paused")
+        verdicts.put(connection, run, [(item, Verdict(outcome=Outcome.INCORRECT)) for item in outcomes])
+        rows = [
+            TestResult(item, suite, Execution(outcomes=said, level="L2", ms=0.5)) for item, said in outcomes.items()
+        ]
+        test_results.put(connection, run, rows)
+    return run
+
+
+@pytest.fixture
+def results(project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Results:
+    """Run ``workbench code results`` on the project; gives exit code, lines and stderr."""
+    call = in_process(monkeypatch, capfd)
+
+    def run(*arguments: str) -> tuple[int, list[dict[str, object]], str]:
+        code, out, err = call("code", "results", project.path, *arguments)
+        return code, [json.loads(line) for line in out.splitlines()], err
+
+    return run
+
+
+def test_every_solution_has_a_line_in_the_order_of_import(project: Project, results: Results) -> None:
+    put_run(project, "execution", {1: "pp", 2: "xx"})
+    code, lines, err = results()
+    assert (code, err) == (0, "")
+    assert lines[0] == {
+        "task_id": "add",
+        "solution_id": "0",
+        "completion_id": "add/0",
+        "suite": "base",
+        "outcomes": "pp",
+        "passed": 2,
+        "total": 2,
+        "score": 1.0,
+        "isolation": "L2",
+        "forgeable": 0,
+        "ms": 0.5,
+        "verifier": "execution",
+        "dataset": "code",
+    }
+    assert [(line["completion_id"], line["outcomes"], line["isolation"]) for line in lines[1:]] == [
+        ("add/1", "xx", "L2"),
+        ("add/2", "nn", None),
+        ("double/0", "n", None),
+    ]
+
+
+def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, results: Results) -> None:
+    first = put_run(project, "execution", {1: "pp"})
+    put_run(project, "more", {1: "p"}, "plus")
+    _, lines, _ = results("--where", "completion_id=add/0")
+    assert [(line["verifier"], line["suite"]) for line in lines] == [("execution", "base"), ("more", "plus")]
+    for chosen in (["--verifier", "more"], ["--suite", "plus"]):
+        _, lines, _ = results(*chosen)
+        assert {line["verifier"] for line in lines} == {"more"}
+    _, lines, _ = results("--run", str(first))
+    assert {line["verifier"] for line in lines} == {"execution"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "No verifier has run"),
+        (["--verifier", "exact"], "exact has run no solution"),
+        (["--verifier", "nobody"], "'nobody'"),
+        (["--run", "7"], "no run 7"),
+    ],
+)
+def test_what_is_not_there_is_said(project: Project, results: Results, arguments: list[str], message: str) -> None:
+    with project.database.write() as connection:
+        bound_run(connection, "exact", Exact(), {})
+    code, lines, err = results(*arguments)
+    assert (code, lines) == (2, [])
+    assert message in err
+
+
+def test_an_unknown_suite_is_said(project: Project, results: Results) -> None:
+    put_run(project, "execution", {1: "pp"})
+    code, _, err = results("--suite", "plus")
+    assert code == 2
+    assert "Suites: base." in err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(project: Project) -> None:
+    put_run(project, "execution", {1: "pp" * 40_000})
+    script = f"{sys.executable} -m workbench code results {project.path} | head -n 1"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith('{"task_id":"add"')
+    assert "Traceback" not in done.stderr
+
+
+def test_limits_alone_are_refused_without_the_flag_and_taken_with_it(
+    project: Project, results: Results, tmp_path: Path
+) -> None:
+    with project.database.write() as connection:
+        connection.execute("UPDATE completion_text SET text = 'def add(a, b):\n    return a + b' WHERE id = 1")
+    verify = [sys.executable, "-m", "workbench", "verify", str(project.path), "execution", "-o", "isolation=L1"]
+    verify += ["--workers", "1", "--json"]
+    for flags, code, said in (((), 2, "--allow-unsafe-execution"), (("--allow-unsafe-execution",), 0, "")):
+        done = subprocess.run([*verify, *flags], capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert said in done.stderr
+    _, lines, _ = results()
+    assert [(line["outcomes"], line["isolation"]) for line in lines[:2]] == [("pp", "L1"), ("ee", "L1")]

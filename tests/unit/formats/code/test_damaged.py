@@ -1,0 +1,24 @@
+"""Files that are read whole say so where they are cut off, instead of ending with a traceback."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import FormatError
+from workbench.formats.code import candidates, embeddings, vectors
+
+
+@pytest.mark.parametrize(
+    "read",
+    [embeddings.read, lambda path: list(vectors.read(path)), lambda path: list(candidates.read(path))],
+    ids=["embeddings", "vectors", "candidates"],
+)
+def test_a_compressed_file_that_is_cut_off_is_an_error(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    path = tmp_path / "rows.json.gz"
+    path.write_bytes(gzip.compress(b'{\n "a": ' + bytes(range(33, 91)) * 50)[:-12])
+    with pytest.raises(FormatError, match="damaged"):
+        read(path)

@@ -1,0 +1,113 @@
+"""Files of scored solutions, and of what passed: what is taken, refused, and an error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from workbench.errors import FormatError
+from workbench.formats.code import pass_counts, scored_rows
+from workbench.model.code_figures import PassCount
+
+ROW = {
+    "dataset": "HE_plus",
+    "task_id": "A",
+    "rank": 1,
+    "ground_average_test_score": 1,
+    "average_test_score": 0.5,
+    "reward": {"reward_score": -3},
+}
+
+
+def written(folder: Path, *lines: str) -> Path:
+    path = folder / "rows.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def row(**fields: Any) -> str:
+    return json.dumps({name: value for name, value in {**ROW, **fields}.items() if value is not None})
+
+
+def test_a_row_has_its_scores_by_verifier(tmp_path: Path) -> None:
+    found = scored_rows.read(written(tmp_path, row()))
+    assert found.verifiers == ("utg", "reward")
+    assert [scores for _, scores in found.rows] == [{"utg": 0.5, "reward": -3}]
+
+
+def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
+    assert scored_rows.read(written(tmp_path, row(reward=None))).verifiers == ("utg",)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (row(average_test_score=None), "average_test_score"),
+        (row(reward=None), "reward.reward_score"),
+        (row(reward={}), "reward.reward_score"),
+        (row(rank=None), "rank"),
+        (row(dataset=None), "dataset"),
+        (row(task_id=None), "task_id"),
+        (row(ground_average_test_score="1"), "ground_average_test_score"),
+        (row(average_test_score=float("nan")), "average_test_score"),
+        (row(reward={"reward_score": float("-inf")}), "reward.reward_score"),
+        ("nonsense", None),
+    ],
+    ids=["score", "reward", "reward-score", "rank", "dataset", "task", "text", "nan", "infinite", "json"],
+)
+def test_a_bad_row_is_refused_with_its_line_and_field(tmp_path: Path, text: str, field: str | None) -> None:
+    found = scored_rows.read(written(tmp_path, row(), text, row()))
+    assert len(found.rows) == 2
+    assert [(one.line, one.field) for one in found.refused] == [(2, field)]
+
+
+def test_an_unknown_data_set_is_an_error_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"rows\.jsonl:2:dataset: 'APPS'"):
+        scored_rows.read(written(tmp_path, row(), row(dataset="APPS")))
+
+
+@pytest.mark.parametrize("lines", [[], [row(average_test_score=None, reward=None)]], ids=["empty", "no-score"])
+def test_a_file_without_scores_is_an_error(tmp_path: Path, lines: list[str]) -> None:
+    with pytest.raises(FormatError, match="no row has a score"):
+        scored_rows.read(written(tmp_path, *lines))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ('{"task_id": 1, "n": 64, "c": 20}', (64, 20, None, None)),
+        ('{"task_id": 1, "passed": true}', (None, None, 1, 1)),
+        ('{"task_id": 1, "passed": false, "dataset": "d"}', (None, None, 0, 1)),
+        ('{"task_id": 1, "passed": 2, "total": 3}', (None, None, 2, 3)),
+        ('{"task_id": 1, "solution_id": "a", "passed": 0, "total": 0}', (None, None, 0, 0)),
+    ],
+    ids=["counts", "passed", "failed", "tests", "no-tests"],
+)
+def test_counts(tmp_path: Path, text: str, count: tuple[int | None, ...]) -> None:
+    (found,) = pass_counts.read(written(tmp_path, text))
+    assert isinstance(found, PassCount)
+    assert (found.n, found.c, found.passed, found.total) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ('{"task_id": 1}', "passed"),
+        ('{"n": 1, "c": 1}', "task_id"),
+        ('{"task_id": 1, "n": 1}', "c"),
+        ('{"task_id": 1, "c": 1}', "n"),
+        ('{"task_id": 1, "n": 1, "c": 2}', "c"),
+        ('{"task_id": 1, "n": -1, "c": -2}', "c"),
+        ('{"task_id": 1, "passed": 3}', "total"),
+        ('{"task_id": 1, "passed": 0, "total": 0}', "total"),
+        ('{"task_id": 1, "passed": 4, "total": 3}', "passed"),
+        ('{"task_id": 1, "n": NaN, "c": 1}', "n"),
+    ],
+)
+def test_bad_counts_are_refused_with_their_field(tmp_path: Path, text: str, field: str) -> None:
+    (found,) = pass_counts.read(written(tmp_path, text))
+    assert not isinstance(found, PassCount)
+    assert (found.line, found.field) == (1, field)

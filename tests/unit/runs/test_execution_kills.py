@@ -1,0 +1,58 @@
+"""Runs of programs that are ended from outside, with the real sandbox: nothing it started lives on."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.background import kill, runner_ends, runner_pid, stored, until
+from tests.coding import make_code_project
+from workbench.config.trust import FOLDER_VARIABLE
+from workbench.errors import VerifierError
+from workbench.services.project import Project
+from workbench.services.running.verifying import obeyed, pause, run_info, start
+from workbench.verifiers.execution.levels import best_level
+
+GOOD = "def add(a, b):\n    return a + b\n"
+ENDLESS = "def add(a, b):\n    while True:\n        pass\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    try:
+        best_level()
+    except VerifierError as error:
+        pytest.skip(str(error))
+    with runner_ends(make_code_project(tmp_path, {"add": [{"completion": text} for text in (GOOD, ENDLESS)]})) as made:
+        yield made
+
+
+def killed(project: Project, run: int) -> None:
+    pid = runner_pid(project)
+    assert pid is not None
+    kill(pid, signal.SIGKILL)
+
+
+def paused(project: Project, run: int) -> None:
+    pause(project, run)
+    assert obeyed(project, run).state == "paused"
+
+
+@pytest.mark.parametrize("end", [killed, paused])
+def test_nothing_the_sandbox_started_outlives_its_run(project: Project, end: Callable[[Project, int], None]) -> None:
+    info = start(project, "execution", {"timeout": "600"}, workers=2)
+    until(lambda: stored(project, info.run) == {1})
+    pid = runner_pid(project)
+    assert pid is not None
+    started = psutil.Process(pid).children(recursive=True)
+    assert len(started) > 2
+    end(project, info.run)
+    if end is paused:
+        assert psutil.Process(pid).children(recursive=True) == []
+    until(lambda: not any(process.is_running() for process in started))
+    assert run_info(project, info.run).done == 1

@@ -1,0 +1,171 @@
+"""Near-duplicate problems from files, a server's embeddings, and a model on this machine."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.growing import own_project
+from tests.servers.scripted import ScriptedServer, scripted
+from tests.servers.wire import Received, Scripted
+from workbench.errors import FormatError, RunError, UsageError
+from workbench.services.coding.evolution.duplicates import (
+    find,
+    from_file,
+    from_local,
+    from_server,
+    read_kept,
+    write_kept,
+)
+from workbench.services.coding.evolution.duplicates_text import duplicates_text
+from workbench.services.coding.generation import Models, models_from
+from workbench.services.project import Project
+
+LINES = [
+    {"task_id": "a", "vector": [1, 0], "source": "taco"},
+    {"task_id": "b", "vector": [2, 0.1], "source": "apps"},
+    {"task_id": "c", "vector": [0, 1], "source": "apps"},
+]
+
+
+def lines(folder: Path, *rows: object) -> Path:
+    path = folder / "vectors.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def vector(text: str) -> list[float]:
+    """The first two problems of `own_project` say the same, the third does not."""
+    return [1.0, 0.1, 0.0] if "clip10" in text else [1.0, 0.0, 0.1] if "clip11" in text else [0.0, 0.0, 1.0]
+
+
+def embedding(received: Received) -> Scripted:
+    texts = received.body["input"]
+    data = [{"index": index, "object": "embedding", "embedding": vector(text)} for index, text in enumerate(texts)]
+    return Scripted(body={"object": "list", "data": data[::-1], "usage": {"prompt_tokens": 9, "total_tokens": 9}})
+
+
+def model(project: Project, server: ScriptedServer) -> Models:
+    return models_from(project, ["mpnet"], {"base_url": server.url})
+
+
+def test_vectors_in_a_file_are_counted_by_source_before_and_after(tmp_path: Path) -> None:
+    report = find(from_file(lines(tmp_path, *LINES)))
+    assert (report.problems, report.kept) == (3, 2)
+    assert [(one.source, one.before) for one in report.sources] == [("apps", 2), ("taco", 1)]
+    (gone,) = report.duplicates
+    assert {gone.task_id, gone.of} == {"a", "b"}
+    assert report.overlaps["taco"] == {"apps": 1.0, "taco": 1.0}
+    assert report.mean_before is not None
+    assert report.mean_after is not None
+    assert report.mean_after < report.mean_before
+    assert sum(report.before) == 3
+    assert sum(report.after) == 2
+    text = duplicates_text(report)
+    assert "apps         2" in text
+    assert "Share of a source's problems" in text
+
+
+def test_a_matrix_says_the_same_as_its_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "matrix.json"
+    matrix = [[1, 0.95, 0.1], [0.95, 1, 0.2], [0.1, 0.2, 1]]
+    path.write_text(json.dumps({"task_ids": ["a", "b", "c"], "similarity": matrix}, indent=1))
+    report = find(from_file(path), seed=1)
+    assert report.kept == 2
+    assert list(report.overlaps) == ["–"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"task_id": "a", "vector": []}], ":1:vector: A vector has a direction"),
+        ([{"task_id": "a", "vector": [0, 0]}], ":1:vector:"),
+        ([{"task_id": "a", "vector": [1]}, {"task_id": "b", "vector": [1, 2]}], ":2:vector: it has 2 numbers"),
+        ([{"task_id": "a", "vector": [1]}] * 2, ":2:task_id: 'a' stands on line 1 already"),
+        ([{"vector": [1]}], ":1:task_id:"),
+        ([], "holds no vectors"),
+    ],
+    ids=["empty", "zero", "lengths", "twice", "no-id", "nothing"],
+)
+def test_a_wrong_file_of_vectors_is_refused_with_line_and_field(tmp_path: Path, rows: list[Any], message: str) -> None:
+    with pytest.raises(FormatError, match=message.replace("(", r"\(")):
+        from_file(lines(tmp_path, *rows))
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        ({"task_ids": ["a"], "similarity": []}, "different lengths"),
+        ({"task_ids": ["a", "a"], "similarity": [[1, 0], [0, 1]]}, "twice"),
+        ({"task_ids": ["a", "b"], "similarity": [[1, 0], [0.5, 1]]}, "symmetric"),
+        ({"task_ids": ["a"]}, "missing required field"),
+    ],
+    ids=["lengths", "twice", "asymmetric", "missing"],
+)
+def test_a_wrong_matrix_is_refused(tmp_path: Path, document: dict[str, Any], message: str) -> None:
+    path = tmp_path / "matrix.json"
+    path.write_text(json.dumps(document, indent=1))
+    with pytest.raises(FormatError, match=message):
+        from_file(path)
+
+
+def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
+    project = own_project(tmp_path)
+    with scripted(embedding) as server:
+        for _ in range(2):
+            report = find(from_server(project, "mpnet", model(project, server)))
+        assert (report.problems, report.kept, report.similarity) == (3, 2, "mpnet")
+        (request,) = server.received
+        assert request.path == "/v1/embeddings"
+        assert request.body["model"] == "mpnet"
+        assert len(request.body["input"]) == 3
+    project.close()
+
+
+def test_a_server_that_gives_no_vectors_is_named(tmp_path: Path) -> None:
+    project = own_project(tmp_path)
+    with scripted(lambda _: Scripted(400, body={"error": {"message": "too long"}})) as server:
+        with pytest.raises(RunError, match="no vectors"):
+            from_server(project, "mpnet", model(project, server))
+        with pytest.raises(RunError, match="no 'embeddings' call"):
+            from_server(project, "other", models_from(project, ["m"], {"base_url": server.url, "server": "anthropic"}))
+    project.close()
+
+
+class Stand(ModuleType):
+    """Stands in for sentence-transformers."""
+
+    made: list[tuple[str, dict[str, Any]]]
+
+    class SentenceTransformer:
+        def __init__(self, name: str, **options: Any) -> None:
+            Stand.made = [(name, options)]
+
+        def encode(self, texts: list[str], **_: Any) -> Any:
+            return np.array([vector(text) for text in texts])
+
+
+def test_a_model_on_this_machine_runs_no_code_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = own_project(tmp_path)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", Stand("sentence_transformers"))
+    assert find(from_local(project, "folder")).kept == 2
+    assert Stand.made == [("folder", {"trust_remote_code": False, "model_kwargs": {"use_safetensors": True}})]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(UsageError, match="not installed"):
+        from_local(project, "folder")
+    project.close()
+
+
+def test_what_stays_is_written_and_read_back(tmp_path: Path) -> None:
+    compared = from_file(lines(tmp_path, *LINES))
+    report = find(compared)
+    write_kept(compared, report, tmp_path / "kept.jsonl")
+    assert read_kept(tmp_path / "kept.jsonl") == {"a", "b", "c"} - {report.duplicates[0].task_id}
+    with pytest.raises(FormatError, match="2:task_id"):
+        read_kept(lines(tmp_path, {"task_id": "a"}, {"id": "b"}))

@@ -1,0 +1,109 @@
+"""Problems of standard input written anew: checked by execution, refused with a reason, the same after a kill."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.growing import K
+from workbench.benchmarks.writing import Asked
+from workbench.errors import FormatError
+from workbench.model.code import Execution, Program
+from workbench.model.refinement import RefineReport
+from workbench.services.coding.evolution.refining import Wish, refine
+from workbench.services.coding.targets import code_dataset
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.project import Project, open_project
+
+NEW = {
+    "question": "Write total(numbers), their sum.",
+    "entry_point": "total",
+    "solution": "def total(numbers):\n    return sum(numbers)\n",
+    "tests": [f"assert total([{number}, 1]) == {number + 1}" for number in range(6)]
+    + ["assert total([]) == 9", "assert total([", "assert total([0, 1]) == 1"],
+}
+REPLIES = {
+    "good": json.dumps(NEW),
+    "few": json.dumps({**NEW, "tests": NEW["tests"][4:]}),
+    "none": "I would rather not.",
+    "failed": None,
+}
+
+
+class Model:
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+
+    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+        self.asked += asked
+        return [next(REPLIES[name] for name in REPLIES if f"Task {name}." in one.messages[-1].content) for one in asked]
+
+
+class Sandbox:
+    """A sandbox in which sums come out right."""
+
+    def run(self, jobs: Iterable[tuple[K, Program]]) -> Iterator[tuple[K, Execution]]:
+        for key, program in jobs:
+            assert program.source == NEW["solution"]
+            outcomes = "".join("f" if "== 9" in test.source else "p" for test in program.tests)
+            yield key, Execution(outcomes=outcomes, level="L3")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    rows = [
+        {
+            "task_id": name,
+            "prompt": f"Task {name}. Read numbers, print their sum.",
+            "canonical_solution": "" if name == "bare" else "print(sum(map(int, input().split())))",
+            "tests": [{"input": "1 2\n", "output": "3\n"}],
+        }
+        for name in (*REPLIES, "bare")
+    ]
+    path = tmp_path / "problems.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    made = open_project(tmp_path / "p.db", create=True)
+    import_files(made, plan_import([path]), dataset="taco")
+    yield made
+    made.close()
+
+
+def refined(project: Project, path: Path, model: Model | None = None, **options: bool) -> RefineReport:
+    dataset = code_dataset(project, None)
+    return refine(project, dataset, Wish(), model or Model(), Sandbox(), path, **options)
+
+
+def test_only_what_its_own_solution_passes_is_written(project: Project, tmp_path: Path) -> None:
+    model = Model()
+    report = refined(project, tmp_path / "new.jsonl", model)
+    assert (report.problems, report.written) == (5, 1)
+    assert [(one.task_id, one.reason, one.tests, one.passed) for one in report.refused] == [
+        ("few", "few_tests", 5, 3),
+        ("none", "no_problem", 0, 0),
+        ("failed", "no_problem", 0, 0),
+        ("bare", "no_reference", 0, 0),
+    ]
+    (line,) = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
+    assert line["entry_point"] == "total"
+    assert line["tests"] == NEW["tests"][:6]
+    assert line["proposed_tests"] == 9
+    assert "print(sum(" in model.asked[0].messages[-1].content
+
+
+def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> None:
+    refined(project, tmp_path / "new.jsonl")
+    import_files(project, plan_import([tmp_path / "new.jsonl"]), dataset="refined")
+    row = project.database.reader().execute("SELECT entry_point FROM code_problems WHERE entry_point <> ''").fetchone()
+    assert row == ("total",)
+
+
+def test_a_second_call_writes_the_same_file_and_never_over_one_unasked(project: Project, tmp_path: Path) -> None:
+    refined(project, tmp_path / "new.jsonl")
+    before = (tmp_path / "new.jsonl").read_bytes()
+    with pytest.raises(FormatError, match="exists"):
+        refined(project, tmp_path / "new.jsonl")
+    refined(project, tmp_path / "new.jsonl", force=True)
+    assert (tmp_path / "new.jsonl").read_bytes() == before

@@ -1,0 +1,117 @@
+"""Saturation, pass@k and histograms of a database, against the same figures by hand or from the real outcomes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
+from workbench.model.code_figures import HistogramsReport
+from workbench.services.coding.ranking.histograms import histograms, outcome_shares
+from workbench.services.coding.ranking.histograms_text import histograms_text
+from workbench.services.coding.ranking.passing import pass_by_tests, pass_by_verdict, pass_of_file
+from workbench.services.coding.ranking.passing_text import passes_as
+from workbench.services.coding.ranking.saturating import saturation
+from workbench.services.coding.ranking.saturating_text import saturation_as
+from workbench.services.coding.ranking.selecting import How, select_stored
+from workbench.services.coding.ranking.truth import truth_of
+
+LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) + "|" for passed in range(0, 17, 4)}
+
+
+def test_saturation_leaves_out_what_cannot_tell(tmp_path: Path) -> None:
+    outcomes = {"t": LADDER, "few": {"a": "pp", "b": "pf"}, "same": {"a": "p" * 16, "b": "p" * 16}}
+    project = scored_project(tmp_path, outcomes)
+    found = saturation(project, truth_of(project), sizes=(1, 15), resamples=20)
+    assert (found.problems, found.few_tests, found.one_score) == (1, 1, 1)
+    assert [row.k for row in found.rows] == [1, 15]
+    assert (found.enough, found.rows[1].undefined) == (15, 0)
+    text = saturation_as(found, "text")
+    assert "Enough: k = 15" in text
+    assert saturation_as(found, "csv").count("\n") == 3
+
+
+def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
+    found = saturation(project, truth_of(project))
+    assert (found.rows, found.enough) == ([], None)
+    assert "No k shown is enough" in saturation_as(found, "text")
+
+
+def test_saturation_of_the_real_outcomes_is_where_it_was_measured(shared_data: Path, tmp_path: Path) -> None:
+    """The measured means of 100 resamples, each within four of its standard errors, and sigma within a third."""
+    measured = {1: 0.71, 2: 0.80, 3: 0.84, 5: 0.885, 6: 0.897, 10: 0.936}
+    project = scored_project(tmp_path, outcomes_of(real_solutions(shared_data)))
+    found = saturation(project, truth_of(project), sizes=tuple(measured), resamples=400)
+    assert found.problems == 37
+    for row in found.rows:
+        assert row.rho == pytest.approx(measured[row.k], abs=4 * row.sigma / 10 + 0.0005)
+    assert found.rows[0].sigma == pytest.approx(0.031, rel=1 / 3)
+    assert found.rows[-1].sigma == pytest.approx(0.014, rel=1 / 3)
+
+
+def test_pass_at_k_by_tests_counts_problems_with_enough_solutions(tmp_path: Path) -> None:
+    outcomes = {"t": {"a": "pp|", "b": "pf|", "c": "ff|", "not run": "pn|"}, "u": {"d": "p", "e": "f"}}
+    project = scored_project(tmp_path, outcomes)
+    found = pass_by_tests(project, truth_of(project), (1, 2, 3, 4))
+    assert [(row.problems, row.fewer) for row in found.rows] == [(2, 0), (2, 0), (1, 1), (0, 2)]
+    assert [row.value for row in found.rows] == [
+        pytest.approx((1 / 3 + 1 / 2) / 2),
+        pytest.approx((2 / 3 + 1) / 2),
+        1,
+        None,
+    ]
+    assert "Problems with fewer than k solutions don't count" in passes_as(found, "text")
+
+
+def test_pass_at_k_by_a_verifier_counts_its_verdicts(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf", "c": "ff"}})
+    put_scores(project, "judge", {"t/a": 0.0, "t/b": 1.0})
+    (row,) = pass_by_verdict(project, "judge", (1,)).rows
+    assert (row.value, row.solutions) == (0.5, 2)
+
+
+def test_lines_of_one_solution_are_one_solution(tmp_path: Path) -> None:
+    """As ``code results`` prints them: a line a suite, and lines of solutions that a suite has no tests for."""
+    path = tmp_path / "results.jsonl"
+    rows = [("a", 2, 2), ("a", 1, 1), ("b", 2, 2), ("b", 0, 1), ("c", 0, 0), ("c", 3, 3), ("d", 0, 0)]
+    lines = [
+        json.dumps({"task_id": "t", "solution_id": name, "passed": passed, "total": total})
+        for name, passed, total in rows
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (row,) = pass_of_file(path, (1,)).report.rows
+    assert row.solutions == 3
+    assert row.value == pytest.approx(2 / 3)
+
+
+def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": LADDER, "u": {"a": "pp|", "b": "pf|"}, "none": {"c": "f"}})
+    (found,) = histograms(select_stored(project, How(), truth_of(project)))
+    assert (found.problems, found.solutions, found.sizes) == (2, 7, {2: 1, 5: 1})
+    assert sum(found.scores.counts) == 7
+    assert [found.scores.counts[place] for place in (0, 5, 10, 15, 19)] == [1, 1, 2, 1, 2]
+    assert [found.gaps.counts[place] for place in (10, 19)] == [1, 1]
+    assert found.mean_score == pytest.approx((0 + 0.25 + 0.5 + 0.75 + 1 + 1 + 0.5) / 7)
+
+
+def test_outcomes_are_shared_out_by_run_suite_and_ground_truth(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": {"a": "pppf|p", "b": "fetn|s"}}, flagged=["t/a"])
+    base, plus = outcome_shares(project)
+    assert (base.suite, base.every.solutions, base.every.tests) == ("base", 2, 7)
+    assert (base.every.passed, base.every.assertion, base.every.other) == pytest.approx((3 / 7, 2 / 7, 2 / 7))
+    assert base.ground_truth is not None
+    assert (base.ground_truth.passed, base.ground_truth.assertion) == (0.75, 0.25)
+    assert (plus.suite, plus.every.other) == ("plus", 0.5)
+    text = histograms_text(HistogramsReport(histograms=[], shares=[base, plus]))
+    assert "ground truths" in text
+
+
+def test_the_text_has_a_bar_a_bin(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": LADDER})
+    found = histograms(select_stored(project, How(), truth_of(project)))
+    text = histograms_text(HistogramsReport(histograms=found, shares=[]))
+    assert "1 problem, 5 solutions selected, mean score 0.50" in text
+    assert text.count("█") > 40

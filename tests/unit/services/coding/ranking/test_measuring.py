@@ -1,0 +1,116 @@
+"""Figures of verifiers over a database: who is measured on what, as which kind of score, and in which format."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.scored_code import put_scores, scored_project
+from workbench.errors import UsageError
+from workbench.model.ranking import RankingReport, RankingRow
+from workbench.services.coding.ranking import measuring
+from workbench.services.coding.ranking.measuring import ranking
+from workbench.services.coding.ranking.measuring_text import ranking_as
+from workbench.services.coding.ranking.truth import truth_of
+from workbench.services.project import Project
+
+OUTCOMES = {
+    "t": {"a": "pppp|", "b": "pppp|", "c": "ppff|", "d": "ffff|"},
+    "u": {"e": "pppp|", "f": "pfff|"},
+}
+TRUE = {"t/a": 1.0, "t/b": 1.0, "t/c": 0.5, "t/d": 0.0, "u/e": 1.0, "u/f": 0.25}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return scored_project(tmp_path, OUTCOMES)
+
+
+def report(project: Project, *verifiers: str, **how: Any) -> RankingReport:
+    return ranking(project, truth_of(project), verifiers, samples=50, **how)
+
+
+def figures(row: RankingRow) -> tuple[float | None, ...]:
+    return row.top1, row.bottom1, row.spearman, row.kendall, row.mae, row.r2
+
+
+def test_a_verifier_that_says_the_truth_is_right_throughout(project: Project) -> None:
+    put_scores(project, "same", TRUE)
+    (row,) = report(project).rows
+    assert figures(row) == pytest.approx((1, 1, 1, 1, 0, 1))
+    assert (row.dataset, row.problems, row.solutions, row.normalised) == ("code", 2, 6, False)
+
+
+def test_ties_at_the_top_share(project: Project) -> None:
+    put_scores(project, "flat", dict.fromkeys(TRUE, 0.5))
+    (row,) = report(project).rows
+    assert row.top1 == pytest.approx((2 / 4 + 1 / 2) / 2)
+    assert row.bottom1 == pytest.approx((1 / 4 + 1 / 2) / 2)
+    assert (row.spearman, row.spearman_undefined) == (0, 2)
+
+
+def test_scores_beyond_0_to_1_are_stretched_in_each_problem(project: Project) -> None:
+    put_scores(project, "points", {key: 4 * score for key, score in TRUE.items()})
+    put_scores(project, "shares", TRUE, suite="other")
+    points, shares = report(project).rows
+    assert (points.normalised, shares.normalised) == (True, False)
+    assert points.mae == pytest.approx(0.25 / 6)
+
+
+def test_reward_models_are_stretched_whatever_their_scores(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_scores(project, "reward", {key: score / 2 for key, score in TRUE.items()})
+    monkeypatch.setattr(measuring, "REWARDS", ("execution",))
+    (row,) = report(project).rows
+    assert row.normalised
+    assert row.mae == pytest.approx(0.25 / 6)
+
+
+def test_a_problem_counts_where_everyone_has_all_scores_and_the_others_are_said(project: Project) -> None:
+    put_scores(project, "all", TRUE)
+    put_scores(project, "some", {key: score for key, score in TRUE.items() if key != "t/b"}, suite="other")
+    found = report(project)
+    assert [(row.verifier, row.problems) for row in found.rows] == [("all", 1), ("some", 1)]
+    assert (found.left_out, found.lacking) == (1, {"some": 1})
+    assert report(project, "all").left_out == 0
+    assert "Left out: 1 problem in which a score is missing" in ranking_as(found, "text", by_problem=False)
+
+
+def test_a_missing_true_score_leaves_the_problem_out(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, {"t": {"a": "pp|", "b": "pn|"}})
+    put_scores(project, "judge", {"t/a": 1.0, "t/b": 0.0})
+    found = report(project)
+    assert (found.lacking, found.rows[0].problems, found.rows[0].top1) == ({"truth": 1}, 0, None)
+
+
+def test_only_selected_solutions_are_measured_on_request(project: Project) -> None:
+    put_scores(project, "judge", TRUE)
+    found = report(project, k=3)
+    assert [(one.task_id, one.solutions) for one in found.problems] == [("t", 3), ("u", 2)]
+    assert found.k == 3
+
+
+def test_the_runs_of_the_truth_are_no_verifier(project: Project) -> None:
+    put_scores(project, "judge", TRUE)
+    assert {row.verifier for row in report(project).rows} == {"judge"}
+
+
+@pytest.mark.parametrize("verifiers", [(), ("nobody",)], ids=["none", "unknown"])
+def test_without_scores_there_is_nothing_to_measure(project: Project, verifiers: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="no complete run with scores"):
+        report(project, *verifiers)
+
+
+def test_every_format_has_a_line_a_verifier_or_a_problem(project: Project) -> None:
+    put_scores(project, "=judge[bold]", TRUE)
+    found = report(project)
+    rows = list(csv.DictReader(io.StringIO(ranking_as(found, "csv", by_problem=False))))
+    assert [(row["verifier"], row["top1"], row["truth"]) for row in rows] == [("'=judge[bold]", "1.0", "execution")]
+    by_problem = list(csv.DictReader(io.StringIO(ranking_as(found, "csv", by_problem=True))))
+    assert [row["task_id"] for row in by_problem] == ["t", "u"]
+    assert "100.0" in ranking_as(found, "text", by_problem=True)
+    assert "=judge" in ranking_as(found, "markdown", by_problem=False)
+    assert r"\toprule" in ranking_as(found, "latex", by_problem=False)

@@ -1,0 +1,50 @@
+"""Pools of solutions: every model some of each problem, all of them kept, asked once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.growing import own_project
+from tests.servers.scripted import ScriptedServer, scripted
+from tests.servers.wire import Received, Scripted
+from workbench.services.coding.generation import Models, models_from
+from workbench.services.coding.synthesis.pooling import fill
+from workbench.services.coding.targets import Targets
+from workbench.services.project import Project
+from workbench.store import browsing, evolutions, solutions
+
+
+def answer(received: Received) -> str | Scripted:
+    if received.body["model"] == "rude" and "clip11" in received.body["messages"][0]["content"]:
+        return Scripted(400, body={"error": {"message": "no"}})
+    return f"<think>hm</think>\n```python\n# by {received.body['model']}\n```"
+
+
+def models(project: Project, server: ScriptedServer, *names: str) -> Models:
+    return models_from(project, names, {"base_url": server.url, "seed": "5"})
+
+
+def test_every_reply_joins_as_it_is_and_is_asked_for_once(tmp_path: Path) -> None:
+    project = own_project(tmp_path, 2)
+    with scripted(answer) as server:
+        for added in (8, 0):
+            report = fill(project, "pool", models(project, server, "one", "two"), 2)
+            assert (report.problems, report.models, report.added, report.failed) == (2, 2, added, 0)
+        assert len(server.received) == 8
+    reader = project.database.reader()
+    pool = evolutions.pool(reader, 1)[-4:]
+    named = [(row.completion_id, row.model) for row in browsing.rows(reader, pool, {})]
+    assert named == [(f"own/10/pool-{model}-{n}", model) for model in ("one", "two") for n in (1, 2)]
+    texts = solutions.texts(reader, pool)
+    assert all(texts[item].form == "reply" and texts[item].text.startswith("<think>") for item in pool)
+    project.close()
+
+
+def test_a_call_that_fails_is_counted_and_tried_again(tmp_path: Path) -> None:
+    project = own_project(tmp_path, 2)
+    with scripted(answer) as server:
+        report = fill(project, "pool", models(project, server, "rude"), 1)
+        assert (report.added, report.failed) == (1, 1)
+        fill(project, "pool", models(project, server, "rude"), 1, targets=Targets(tasks=("own/11",)))
+        assert len(server.received) == 3
+    project.close()

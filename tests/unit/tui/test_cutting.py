@@ -1,0 +1,26 @@
+"""Lines cut to a width lose nothing."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from workbench.render.document import Span
+from workbench.tui.widgets.cutting import cut, padded
+
+SPANS = st.lists(st.text(alphabet="ab 漢é=", max_size=12).map(Span), max_size=4)
+
+
+@given(SPANS, st.integers(1, 9))
+def test_every_character_is_kept_in_pieces_that_fit(spans: list[Span], width: int) -> None:
+    pieces = cut(spans, width)
+    assert "".join(span.text for piece in pieces for span in piece) == "".join(span.text for span in spans)
+    for piece in pieces:
+        text = "".join(span.text for span in piece)
+        assert cell_len(text) <= width or len(text) == 1
+
+
+def test_blanks_fill_a_line_up() -> None:
+    assert padded([Span("ab")], 4, "added") == (Span("ab"), Span("  ", "added"))
+    assert padded([Span("abcd")], 4) == (Span("abcd"),)

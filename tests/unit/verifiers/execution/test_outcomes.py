@@ -1,0 +1,177 @@
+"""Each outcome letter, at every level: what a program does, and what its tests come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.verifiers.execution.conftest import one
+from workbench.model.code import CodeTest, Form, Level, Program
+from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.settings import Settings
+
+IDENTITY = "def f(x):\n    return x\n"
+HANGS_AT_1 = "import time\n\ndef f(x):\n    if x == 1:\n        time.sleep(100)\n    return x\n"
+COUNTER = "calls = 0\n\ndef f():\n    global calls\n    calls += 1\n    return calls\n"
+
+
+def asking(*sources: str, form: Form = "expression") -> tuple[CodeTest, ...]:
+    return tuple(CodeTest(form=form, source=source) for source in sources)
+
+
+def echo(*values: int) -> tuple[CodeTest, ...]:
+    """Tests that a function gives back what it gets."""
+    return asking(*(f"assert f({value}) == {value}" for value in values))
+
+
+def at(condition: str, action: str) -> str:
+    """A function that gives its argument back, but does something else first where a condition holds."""
+    return f"import os, sys\n\ndef f(x):\n    if {condition}:\n        {action}\n    return x\n"
+
+
+CASES: dict[str, tuple[str, tuple[CodeTest, ...], str]] = {
+    "values": (
+        IDENTITY,
+        asking("assert f(1) == 1", "assert f(1) == 2", "assert f(True) == 1", "assert f('1') == 1"),
+        "pfpf",
+    ),
+    "messages": (
+        IDENTITY,
+        asking("assert f(1) == 1, 'no'", "assert f(1) == 2, 'no'", "assert f(1) == 2, f(1)[0]"),
+        "pfe",
+    ),
+    "statements": (IDENTITY, asking("assert f(1)", "assert not f(1)", "f.x", "x = f(1", form="statement"), "pfes"),
+    "wrongly called an expression": (IDENTITY, asking("assert f(1) > 0", "f(2).x"), "pe"),
+    "assertions inside": ("def f(x):\n    assert x\n    return x\n", echo(1, 0), "pf"),
+    "errors": (at("x == 1", "raise KeyError(x)"), echo(0, 1, 2), "pep"),
+    "no Python": ("def f(:\n", echo(0, 1), "ss"),
+    "null bytes": ("x = '\0'\n", echo(0), "s"),
+    "nested too deeply": (f"x = {'(' * 500}0{')' * 500}\n", echo(0), "s"),
+    "an error at the start": (f"{IDENTITY}raise ValueError\n", echo(0, 1), "ee"),
+    "a failed assertion at the start": (f"{IDENTITY}assert False\n", echo(0, 1), "ee"),
+    "an undefined name": ("g = 1\n", echo(0, 1), "ee"),
+    "exit at the start": (f"{IDENTITY}import sys\nsys.exit(0)\n", echo(0, 1), "ee"),
+    "exit": (at("x == 1", "sys.exit(0)"), echo(0, 1, 2), "pep"),
+    "the builtin exit": (at("x == 1", "exit()"), echo(0, 1, 2), "pep"),
+    "vanishing at the start": (f"{IDENTITY}import os\nos._exit(0)\n", echo(0, 1), "xx"),
+    "vanishing": (at("x == 1", "os._exit(0)"), echo(0, 1, 2), "pxp"),
+    "crashing": (at("x == 1", "import ctypes; ctypes.string_at(0)"), echo(0, 1, 2), "pxp"),
+    "no memory": (at("x == 1", "bytearray(3 << 30)"), echo(0, 1, 2), "pep"),
+    "no stack": (at("x == 1", "return f(x)"), echo(0, 1, 2), "pep"),
+    "hanging": (HANGS_AT_1, echo(0, 1, 2), "ptp"),
+    "looping in C": (at("x == 1", "sum(range(10**12))"), echo(0, 1, 2), "ptp"),
+    "hanging at the start": (f"{IDENTITY}import time\ntime.sleep(100)\n", echo(0, 1), "tt"),
+    "results cut off": (at("x == 1", "os.close(3)"), echo(0, 1, 2), "pxp"),
+    "results made up": (at("x == 1", "os.write(3, b'p' * 100)"), echo(0, 1, 2), "pxp"),
+    "help is there": (f"{IDENTITY}help\nquit\ncopyright\n", echo(0), "p"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_outcomes(pool: SandboxPool, name: str) -> None:
+    source, asked, outcomes = CASES[name]
+    execution = one(pool, Program(source=source, tests=asked, seconds=0.25))
+    assert execution.outcomes == outcomes
+    assert [failure.outcome for failure in execution.failures] == [letter for letter in outcomes if letter != "p"]
+    assert not execution.harness_killed
+
+
+def test_what_is_told_of_failures(pool: SandboxPool, level: Level) -> None:
+    source = "def f(x):\n    if x == 3:\n        raise KeyError('gone')\n    return [x]\n"
+    execution = one(pool, Program(source=source, tests=asking("assert f(1) == [2]", "assert f(3) == [3]")))
+    wrong, error = execution.failures
+    assert (wrong.position, wrong.got, wrong.expected) == (0, "[1]", "[2]")
+    assert (error.position, error.error, error.message, error.line) == (1, "KeyError", "'gone'", 3)
+    assert execution.level == level
+    assert execution.ms > 0
+
+
+def test_only_what_was_decided_inside_is_forgeable(pool: SandboxPool) -> None:
+    asked = echo(0) + asking("assert f(1)", form="statement") + asking("f(2)", "f.x", form="program")
+    execution = one(pool, Program(source=IDENTITY, tests=asked))
+    assert (execution.outcomes, execution.forgeable) == ("pppe", 2)
+
+
+def test_a_whole_program_is_compiled_as_one(pool: SandboxPool) -> None:
+    asked = asking("def check(c):\n    assert c(1) == 1\ncheck(c)", "assert c(1) == 2", "x = (", form="program")
+    execution = one(pool, Program(source=IDENTITY, setup="c = f", tests=asked))
+    assert execution.outcomes == "pfs"
+    unfinished = one(
+        pool, Program(source="def f(x):\n    return (x +", tests=asking("1)\nassert f(1) == 2", form="program"))
+    )
+    assert unfinished.outcomes == "p"
+
+
+SUM = "import sys\nprint(sum(map(int, sys.stdin.read().split())))\n"
+SCRIPTS = {
+    "reads": (SUM, "1 2\n", "3", "p"),
+    "trailing space and lines don't count": ("print('a  ')\nprint()\n", "", "a", "p"),
+    "leading space does": ("print(' a')\n", "", "a", "f"),
+    "by input": ("print(int(input()) + int(input()))\n", "1\n2\n", "3", "p"),
+    "by descriptor": ("import os\nprint(len(os.read(0, os.fstat(0).st_size or 100)))\n", "12345", "5", "p"),
+    "by open": ("print(open(0).read())\n", "x\ny\n", "x\ny", "p"),
+    "no input": ("input()\n", "", "", "e"),
+    "main": ("if __name__ == '__main__':\n    print(1)\n", "", "1", "p"),
+    "exits": ("print(1)\nraise SystemExit\n", "", "1", "p"),
+    "fails": ("print(1)\nraise SystemExit(2)\n", "", "1", "e"),
+    "at its end": ("import atexit\natexit.register(print, 1)\n", "", "1", "p"),
+    "in a thread": ("import threading\nthreading.Thread(target=print, args=(1,)).start()\n", "", "1", "p"),
+    "no Python": ("print(\n", "", "", "s"),
+    "hangs": ("import time\ntime.sleep(100)\n", "", "", "t"),
+    "crashes": ("print(1, flush=True)\nimport ctypes\nctypes.string_at(0)\n", "", "1", "x"),
+    "floods": ("while True: print('x' * 10**6)\n", "", "x", "x"),
+    "a large input": ("import sys\nprint(len(sys.stdin.read()))\n", "x" * 3_000_000, "3000000", "p"),
+    "a large output": ("print('x' * 3_000_000)\n", "", "x" * 3_000_000, "p"),
+    "an input that is not read": ("print(1)\n", "x" * 3_000_000, "1", "p"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts(pool: SandboxPool, name: str) -> None:
+    source, given, expected, outcome = SCRIPTS[name]
+    asked = CodeTest(form="stdio", source=given, expected=expected)
+    execution = one(pool, Program(source=source, tests=(asked,), seconds=0.4))
+    assert execution.outcomes == outcome
+    assert execution.forgeable == 0
+
+
+def test_a_script_gets_a_process_for_each_test(pool: SandboxPool) -> None:
+    asked = tuple(CodeTest(form="stdio", source=f"{n} 1", expected=str(n + 1)) for n in range(3))
+    assert one(pool, Program(source=SUM, tests=asked)).outcomes == "ppp"
+    failing = one(pool, Program(source=SUM, tests=(CodeTest(form="stdio", source="x", expected=""),)))
+    assert (failing.failures[0].error, failing.failures[0].line) == ("ValueError", 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "outcomes"),
+    [
+        (Settings(), "fpf"),
+        (Settings(fresh_namespace=True), "pff"),
+        (Settings(fresh_per_test=True), "pff"),
+        (Settings(stop_early=True), "fnn"),
+    ],
+)
+def test_isolation_of_tests(settings: Settings, outcomes: str) -> None:
+    asked = asking("assert f() == 1", "assert f() == 2", "assert f() == 2")
+    if settings.stop_early or settings == Settings():
+        asked = asking("assert f() == 2", "assert f() == 2", "assert f() == 2")
+    with SandboxPool("L1", 1, settings=settings) as pool:
+        assert one(pool, Program(source=COUNTER, tests=asked)).outcomes == outcomes
+
+
+def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
+    asked = asking("assert f(1) == 2, f(1)[0]", "assert f(1) == 1")
+    with SandboxPool("L1", 1, settings=Settings(stop_early=True, seconds_total=1)) as pool:
+        assert one(pool, Program(source=IDENTITY, tests=asked)).outcomes == "en"
+
+
+def test_time_for_all_tests_is_limited(level: Level) -> None:
+    with SandboxPool(level, 1, settings=Settings(seconds_total=0.5)) as pool:
+        execution = one(
+            pool, Program(source="import time\n\ndef f(x):\n    time.sleep(100)\n", tests=echo(*range(6)), seconds=0.2)
+        )
+    assert execution.outcomes == "tttnnn"
+
+
+def test_a_program_without_tests(pool: SandboxPool) -> None:
+    execution = one(pool, Program(source=IDENTITY, tests=()))
+    assert (execution.outcomes, execution.score, execution.ms) == ("", None, 0.0)

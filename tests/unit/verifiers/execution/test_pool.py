@@ -1,0 +1,309 @@
+"""The pool as a whole: order, deaths, deadlines kept outside, and that nothing survives it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Iterator
+
+import psutil
+import pytest
+
+from tests.unit.verifiers.execution.conftest import one
+from workbench.errors import VerifierError
+from workbench.model.code import CodeTest, Level, Program
+from workbench.verifiers.execution import box
+from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.settings import Settings
+
+HANGS = Program(
+    source="import time\ntime.sleep(100)\n", tests=(CodeTest(form="expression", source="assert 1 == 1"),), seconds=0.2
+)
+ENDLESS = Program(source=HANGS.source, tests=HANGS.tests * 2, seconds=100)
+LEAVES_A_PROCESS = """
+import os, time
+if not os.fork():
+    os.setsid()
+    if not os.fork():
+        time.sleep(1000)
+    os._exit(0)
+"""
+
+
+def asking(*sources: str) -> tuple[CodeTest, ...]:
+    return tuple(CodeTest(form="expression", source=source) for source in sources)
+
+
+def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Wait for something that other processes do."""
+    ends = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > ends:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def lives(process: psutil.Process) -> bool:
+    """Whether a process does anything still; one that nobody has asked after yet doesn't."""
+    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+
+
+def within(pool: SandboxPool) -> list[psutil.Process]:
+    """The pool's processes and all that came of them."""
+    servers = [psutil.Process(pid) for pid in pool.pids]
+    return servers + [process for server in servers for process in server.children(recursive=True)]
+
+
+def numbered(count: int) -> list[tuple[int, Program]]:
+    """Programs of different results and lengths."""
+    source = "def f(x):\n    return sorted({str(n) for n in range(x)})\n"
+    return [
+        (n, Program(source=source, tests=asking(f"assert f({n}) == {[*map(str, range(n))]}"))) for n in range(count)
+    ]
+
+
+def test_the_same_with_one_worker_or_more_and_again(level: Level) -> None:
+    found = []
+    for workers in (1, 2, 2):
+        with SandboxPool(level, workers) as pool:
+            found.append(dict(pool.run(numbered(30))))
+    letters = [{key: execution.outcomes for key, execution in one.items()} for one in found]
+    assert letters[0] == letters[1] == letters[2]
+    # Strings of one digit are in order when sorted, longer ones aren't.
+    assert [letters[0][n] for n in range(13)] == ["p"] * 11 + ["f"] * 2
+
+
+def test_jobs_are_taken_as_sandboxes_get_free() -> None:
+    taken = []
+
+    def jobs() -> Iterator[tuple[int, Program]]:
+        for key, program in numbered(20):
+            taken.append(key)
+            yield key, program
+
+    with SandboxPool("L1", 2) as pool:
+        running = pool.run(jobs())
+        assert isinstance(running, Generator)
+        assert taken == []
+        next(running)
+        assert len(taken) <= 4
+        running.close()
+        assert [key for key, _ in pool.run(numbered(3))] != []
+
+
+def test_waiting_is_interrupted() -> None:
+    calls = []
+    with SandboxPool("L1", 1) as pool:
+        list(pool.run([(0, HANGS)], lambda: calls.append(time.monotonic())))
+    assert len(calls) >= 2
+
+
+def test_who_waits_may_give_up(level: Level) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with SandboxPool(level, 1) as pool:
+        with pytest.raises(KeyboardInterrupt):
+            list(pool.run([(0, HANGS)], interrupt))
+        assert one(pool, numbered(2)[1][1]).outcomes == "p"
+
+
+def test_nothing_lives_after_close(level: Level) -> None:
+    processes: list[psutil.Process] = []
+
+    def close() -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            processes[:] = within(pool)
+        if len(processes) >= 6:
+            pool.close()
+            raise KeyboardInterrupt
+
+    pool = SandboxPool(level, 2)
+    with pytest.raises(KeyboardInterrupt):
+        list(pool.run([(0, ENDLESS), (1, ENDLESS)], close))
+    assert not [process for process in processes if lives(process)]
+    assert pool.pids == []
+
+
+OWNER = """
+import psutil
+import sys
+from tests.unit.verifiers.execution.test_pool import ENDLESS, within
+from workbench.verifiers.execution.pool import SandboxPool
+
+pool = SandboxPool(sys.argv[1], 2)
+said = False
+
+def tell():
+    global said
+    try:
+        pids = [process.pid for process in within(pool)]
+    except psutil.NoSuchProcess:
+        return
+    if not said and len(pids) >= 6:
+        said = True
+        print(*pids, flush=True)
+
+for _ in pool.run([(0, ENDLESS), (1, ENDLESS)], tell):
+    pass
+"""
+
+
+def test_nothing_lives_after_its_owner_was_killed(level: Level) -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER, level], stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        try:
+            processes = [psutil.Process(int(pid)) for pid in owner.stdout.readline().split()]
+        finally:
+            owner.kill()
+        assert len(processes) >= 6
+        assert until(lambda: not any(map(lives, processes)))
+
+
+def test_a_server_that_dies_is_replaced(level: Level) -> None:
+    with SandboxPool(level, 1) as pool:
+        assert one(pool, numbered(2)[1][1]).outcomes == "p"
+        (server,) = pool.pids
+
+        since = time.monotonic()
+
+        def kill() -> None:
+            nonlocal since
+            # Should it not have come to the solution by now, it will the next time.
+            if time.monotonic() > since + 0.3:
+                since = time.monotonic()
+                os.kill(pool.pids[0], signal.SIGKILL)
+
+        ((_, lost),) = pool.run([(0, ENDLESS)], kill)
+        assert (lost.outcomes, lost.harness_killed, lost.forgeable) == ("xx", True, 0)
+        assert pool.pids != [server]
+        assert not psutil.pid_exists(server)
+        assert [execution.outcomes for _, execution in pool.run(numbered(3))] == ["p"] * 3
+
+
+def test_a_server_that_dies_idle_costs_no_solution(level: Level) -> None:
+    with SandboxPool(level, 1) as pool:
+        assert one(pool, numbered(2)[1][1]).outcomes == "p"
+        server = psutil.Process(pool.pids[0])
+        server.kill()
+        assert until(lambda: not lives(server))
+        after = one(pool, numbered(2)[1][1])
+        assert (after.outcomes, after.harness_killed) == ("p", False)
+
+
+def test_what_a_program_left_behind_is_ended_before_the_next() -> None:
+    with SandboxPool("L1", 1) as pool:
+        source = LEAVES_A_PROCESS
+        assert one(pool, Program(source=source, tests=asking("assert 1 == 1"))).outcomes == "p"
+        # Two more children than there were would be the next one's and the stray.
+        assert one(pool, numbered(2)[1][1]).outcomes == "p"
+        assert until(lambda: len(within(pool)) <= 3)
+
+
+def test_a_server_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(box, "_BOOT", "import sys; sys.exit('no luck')")
+    with SandboxPool("L1", 1) as pool, pytest.raises(VerifierError, match="no luck"):
+        one(pool, HANGS)
+
+
+def test_an_interpreter_that_never_starts_is_an_error() -> None:
+    with pytest.raises(VerifierError, match="/nowhere/python"):
+        SandboxPool("L1", 1, settings=Settings(python="/nowhere/python"))
+
+
+def test_without_bubblewrap_there_is_no_third_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(VerifierError, match="bubblewrap"):
+        SandboxPool("L3", 1)
+
+
+def test_another_interpreter_may_import_its_packages(level: Level) -> None:
+    asked = asking("assert names() == 'Struct'")
+    program = Program(source="def names():\n    import msgspec\n    return msgspec.Struct.__name__\n", tests=asked)
+    with SandboxPool(level, 1) as pool:
+        assert one(pool, program).failures[0].error == "ModuleNotFoundError"
+        own = pool.provenance()
+    with SandboxPool(level, 1, settings=Settings(python=sys.executable)) as pool:
+        assert one(pool, program).outcomes == "p"
+        other = pool.provenance()
+    assert other.packages != own.packages
+    assert (own.level, own.hash_seed, own.interpreter) == (level, 0, other.interpreter)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_hash_seed(seed: int) -> None:
+    drawing = f"import random; print(hash('a'), random.Random({seed}).random())"
+    said = subprocess.run(
+        [sys.executable, "-c", drawing], env={"PYTHONHASHSEED": str(seed)}, capture_output=True, check=True
+    )
+    with SandboxPool("L1", 1, settings=Settings(hash_seed=seed)) as pool:
+        first, drawn = said.stdout.split()
+        asked = asking(f"assert hash('a') == {first.decode()}", f"assert random.random() == {drawn.decode()}")
+        for _ in range(2):
+            assert one(pool, Program(source="import random\n", tests=asked)).outcomes == "pp"
+        assert pool.provenance().hash_seed == seed
+
+
+KEPT = {
+    "no environment": "__import__('os').environ.copy() == {}",
+    "no arguments": "__import__('sys').argv == ['']",
+    "no way into the harness": "[name for name in __import__('sys').modules if 'inside' in name] == []",
+    "no open descriptors": "[n for n in range(1000) if there(n)] == [0, 1, 2, 3]",
+    "nothing on standard input": "__import__('os').read(0, 1) == b''",
+}
+DESCRIPTORS = """
+import os
+def there(n):
+    try:
+        os.fstat(n)
+    except OSError:
+        return False
+    return True
+"""
+
+
+def test_what_a_program_finds(pool: SandboxPool) -> None:
+    asked = asking(*(f"assert {test}" for test in KEPT.values()))
+    execution = one(pool, Program(source=DESCRIPTORS, tests=asked))
+    assert [name for name, letter in zip(KEPT, execution.outcomes, strict=True) if letter != "p"] == []
+
+
+REFUSED = {
+    "a file": "open('/tmp/x', 'w')",
+    "reading": "open('/etc/passwd')",
+    "a socket": "__import__('socket').socket()",
+    "a process": "__import__('os').fork()",
+    "a signal": "__import__('os').kill(1, 0)",
+    "listing": "__import__('os').listdir('/etc')",
+}
+
+
+def test_what_a_program_is_refused(pool: SandboxPool, level: Level) -> None:
+    if level == "L1":
+        pytest.skip("limits alone refuse nothing")
+    asked = asking(*(f"assert {call} == 0" for call in REFUSED.values()))
+    execution = one(pool, Program(source="", tests=asked))
+    assert execution.outcomes == "e" * len(REFUSED)
+    assert {failure.error for failure in execution.failures} <= {"PermissionError", "FileNotFoundError"}
+
+
+def test_threads_are_allowed_but_not_many(pool: SandboxPool) -> None:
+    source = """
+import threading
+def run(count):
+    stop = threading.Event()
+    threads = [threading.Thread(target=stop.wait) for _ in range(count)]
+    try:
+        for thread in threads:
+            thread.start()
+    finally:
+        stop.set()
+    return count
+"""
+    execution = one(pool, Program(source=source, tests=asking("assert run(4) == 4", "assert run(500) == 500")))
+    assert execution.outcomes == "pe"

@@ -1,0 +1,105 @@
+"""The filter, run by hand: what it answers for each system call."""
+
+from __future__ import annotations
+
+import errno
+import struct
+
+import pytest
+
+from workbench.verifiers.execution.inside import seccomp, syscalls
+
+ALLOWED, REFUSED, UNKNOWN, KILLED = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS, 0x80000000
+MACHINES = sorted(syscalls.MACHINES)
+FORBIDDEN = {
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "pidfd_send_signal": (424, 424), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
+    "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "sendmsg": (46, 211), "recvmsg": (47, 212),
+    "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "execveat": (322, 281), "ptrace": (101, 117),
+    "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "setsid": (112, 157), "setpgid": (109, 154),
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "chroot": (161, 51), "bpf": (321, 280),
+    "io_uring_setup": (425, 425), "memfd_create": (319, 279), "userfaultfd": (323, 282), "keyctl": (250, 219),
+    "perf_event_open": (298, 241), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
+    "mq_open": (240, 180), "unlinkat": (263, 35), "mkdirat": (258, 34), "renameat2": (316, 276),
+    "symlinkat": (266, 36), "linkat": (265, 37), "fchmodat": (268, 53), "setuid": (105, 146), "capset": (126, 91),
+    "seccomp": (317, 277), "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264), "personality": (135, 92),
+    "openat2": (437, 437), "ftruncate": (77, 46), "setxattr": (188, 5), "sched_setaffinity": (203, 122),
+    "setpriority": (141, 140), "kcmp": (312, 272), "modify_ldt": (154, None), "landlock_create_ruleset": (444, 444),
+}  # fmt: skip
+
+
+def answer(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+    """What the kernel would be told: a small interpreter of the instructions that the filter uses."""
+    _, own = syscalls.MACHINES[machine]
+    values = [*arguments, *[0] * (6 - len(arguments))]
+    data = struct.pack("=iIQ6Q", number, own if architecture is None else architecture, 0, *values)
+    code = list(struct.iter_unpack("=HBBI", seccomp.program(machine)))
+    step = accumulator = 0
+    while True:
+        operation, yes, no, operand = code[step]
+        step += 1
+        if operation == 0x20:
+            (accumulator,) = struct.unpack_from("=I", data, operand)
+        elif operation == 0x06:
+            return int(operand)
+        else:
+            holds = {0x15: accumulator == operand, 0x35: accumulator >= operand, 0x45: bool(accumulator & operand)}
+            step += yes if holds[operation] else no
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_is_listed_is_allowed_and_nothing_else(machine: str) -> None:
+    place, _ = syscalls.MACHINES[machine]
+    listed = {pair[place] for pair in syscalls.ALLOWED.values()}
+    pairs = (syscalls.CLONE, syscalls.FCNTL, syscalls.IOCTL, syscalls.PRCTL, syscalls.PRLIMIT64)
+    special = {pair[place] for pair in pairs}
+    for number in {*range(600)} - special - {syscalls.CLONE3[place]}:
+        assert answer(machine, number) == (ALLOWED if number in listed else REFUSED), number
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_what_has_to_stay_out(machine: str) -> None:
+    place, _ = syscalls.MACHINES[machine]
+    for name, pair in FORBIDDEN.items():
+        if (number := pair[place]) is not None:
+            assert answer(machine, number) == REFUSED, name
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_arguments_are_looked_at(machine: str) -> None:
+    place, _ = syscalls.MACHINES[machine]
+    thread, fork, user_namespace = 0x3D0F00, 17, 0x10000000
+    for pair, arguments, wanted in [
+        (syscalls.CLONE, (thread,), ALLOWED),
+        (syscalls.CLONE, (0x7D0F00,), ALLOWED),
+        (syscalls.CLONE, (fork,), REFUSED),
+        (syscalls.CLONE, (thread | user_namespace,), REFUSED),
+        (syscalls.CLONE, (thread & ~0x10000,), REFUSED),
+        (syscalls.CLONE3, (), UNKNOWN),
+        (syscalls.FCNTL, (3, 1), ALLOWED),
+        (syscalls.FCNTL, (3, 8), REFUSED),
+        (syscalls.FCNTL, (3, 1031), REFUSED),
+        (syscalls.IOCTL, (1, 0x5401), ALLOWED),
+        (syscalls.IOCTL, (1, 0x5412), REFUSED),
+        (syscalls.PRCTL, (15,), ALLOWED),
+        (syscalls.PRCTL, (4,), REFUSED),
+        (syscalls.PRCTL, (1,), REFUSED),
+        (syscalls.PRLIMIT64, (0, 7), ALLOWED),
+        (syscalls.PRLIMIT64, (1, 7), REFUSED),
+    ]:
+        number = pair[place]
+        assert number is not None
+        assert answer(machine, number, *arguments) == wanted, (pair, arguments)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_other_architectures(machine: str) -> None:
+    assert answer(machine, 0, architecture=0x40000003) == KILLED
+    assert answer(machine, 0x40000000) == REFUSED
+    assert answer(machine, 0x40000000 | 57) == REFUSED
+    assert answer(machine, -1) == REFUSED
+
+
+def test_the_filter_fits() -> None:
+    for machine in MACHINES:
+        assert len(seccomp.program(machine)) // 8 < 256

@@ -1,0 +1,118 @@
+"""Tests on their way in, and frames on their way out."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from types import CodeType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.model.code import CodeTest
+from workbench.verifiers.execution.compare import MalformedError
+from workbench.verifiers.execution.inside.frames import HEAD
+from workbench.verifiers.execution.reading import Results
+from workbench.verifiers.execution.suite import packed, prepared
+
+MAGIC = importlib.util.MAGIC_NUMBER.hex()
+TESTS = tuple(
+    CodeTest(form="expression", source=source)
+    for source in ("assert f(1) == 987654", "assert f(2) == 'hidden', f(3)", "assert (f(4) +\n1) == (1,\n2)")
+)
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    ends = os.pipe()
+    os.set_blocking(ends[0], False)
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def test_expected_values_never_go_in() -> None:
+    suite = prepared(TESTS, MAGIC)
+    for secret in (b"987654", b"hidden", (987654).to_bytes(4, "little")):
+        assert secret not in suite.packed
+    assert [test.expected for test in suite.tests] == [987654, "hidden", (1, 2)]
+    assert suite.together == (0, 1, 2)
+
+
+def test_code_is_compiled_for_the_same_interpreter_only() -> None:
+    assert all(isinstance(test.sent, CodeType) for test in prepared(TESTS, MAGIC).tests)
+    sent = [test.sent for test in prepared(TESTS, "another").tests]
+    assert sent == ["(\nf(1)\n)", "(\nf(2)\n)", "(\nf(4) +\n1\n)"]
+
+
+@pytest.mark.parametrize("literal", ["True", "False", "'a longer one'"])
+def test_the_room_for_values_doesnt_tell_how_long_a_literal_is(literal: str) -> None:
+    known = CodeTest(form="expression", source=f"assert f({'x' * 3000!r}) == {literal}")
+    other = CodeTest(form="expression", source="assert f(1) == 2")
+    suite = prepared((known, other), MAGIC)
+    assert {suite.sent(place)[3] for place in suite.together} == {1 << 18}
+
+
+def test_what_takes_long_to_compile_is_compiled_inside() -> None:
+    body = "x = f(1, 2, 3)"
+    for _ in range(14):
+        body = "try:\n pass\nfinally:\n" + "\n".join(f" {line}" for line in body.split("\n"))
+    long = f"assert f({'+ 1' * 10_000})"
+    for source in (body, long):
+        (test,) = prepared((CodeTest(form="statement", source=source),), MAGIC).tests
+        assert test.sent == source
+
+
+def test_tests_are_prepared_once() -> None:
+    assert prepared(TESTS, MAGIC) is prepared((*TESTS,), MAGIC)
+
+
+@pytest.mark.parametrize("source", ["x = (", "(" * 5000, "\0", "", "-" * 200_000 + "1", "1+" * 100_000 + "1"])
+def test_what_is_no_python_goes_in_as_it_stands(source: str) -> None:
+    (test,) = prepared((CodeTest(form="expression", source=source),), MAGIC).tests
+    assert test.form == "statement"
+    assert packed([(0, test.form, test.sent, 0)])
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.sampled_from("pfesv"), st.binary(max_size=20))), st.integers(1, 40))
+def test_frames_arrive_however_they_are_cut(frames: list[tuple[int, str, bytes]], size: int) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as stream, os.fdopen(writing, "wb", 0) as sink:
+        os.set_blocking(stream.fileno(), False)
+        results = Results(stream.fileno(), 1 << 20, 20)
+        data = b"".join(HEAD.pack(n, letter.encode(), 7, len(text)) + text for n, letter, text in frames)
+        found = []
+        for start in range(0, len(data), size):
+            sink.write(data[start : start + size])
+            results.read()
+            found += [(frame.number, frame.letter, frame.text) for frame in results.frames()]
+        assert found == frames
+        assert not results.ended
+
+
+def test_a_child_that_writes_too_much_is_cut_off(pipe: tuple[int, int]) -> None:
+    results = Results(pipe[0], 10, 10)
+    os.write(pipe[1], b"x" * 10)
+    results.read()
+    os.write(pipe[1], b"x")
+    with pytest.raises(MalformedError):
+        results.read()
+
+
+def test_a_frame_is_no_longer_than_a_test_allows(pipe: tuple[int, int]) -> None:
+    results = Results(pipe[0], 1 << 30, 1000)
+    os.write(pipe[1], HEAD.pack(0, b"v", 0, 1001))
+    results.read()
+    with pytest.raises(MalformedError):
+        next(results.frames())
+
+
+def test_no_more_is_read_ahead_than_a_frame_takes(pipe: tuple[int, int]) -> None:
+    results = Results(pipe[0], 1 << 30, 1000)
+    os.write(pipe[1], b"x" * 2000)
+    results.read()
+    os.write(pipe[1], b"x" * 2000)
+    results.read()
+    assert len(results.output()) == 2000

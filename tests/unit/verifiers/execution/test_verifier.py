@@ -1,0 +1,199 @@
+"""The verifier ``execution``: its options, and what outcomes make of a solution."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from msgspec import structs
+
+from tests.coding import ADD
+from workbench.errors import OptionError, UsageError
+from workbench.model.code import CodeTest, Execution, Failure, Problem, SolutionForm
+from workbench.model.reasons import sentence
+from workbench.model.verdict import Outcome, Verdict
+from workbench.verifiers.base import identity
+from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.verifier import ExecutionVerifier
+from workbench.verifiers.registry import Registry
+
+CODE = "def add(a, b):\n    return a - b\n"
+
+
+def ran(outcomes: str, *failures: Failure, killed: bool = False) -> Execution:
+    return Execution(outcomes=outcomes, level="L3", failures=failures, ms=2.0, harness_killed=killed)
+
+
+def verdict(base: Execution, plus: Execution | None = None, text: str = CODE) -> Verdict:
+    found = {"base": base} if plus is None else {"base": base, "plus": plus}
+    return ExecutionVerifier(suite="base,plus").verdict(ADD, text, "program", [found]).verdict
+
+
+def test_a_solution_is_correct_if_every_test_of_all_suites_passes() -> None:
+    found = verdict(ran("pp"), ran("p"))
+    assert (found.outcome, found.score, found.reason, found.ms) == (Outcome.CORRECT, 1.0, "tests_passed", 6.0)
+    found = verdict(ran("pp"), ran("f"))
+    assert (found.outcome, found.score, found.rule) == (Outcome.INCORRECT, 2 / 3, "test.plus.1")
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "reason"),
+    [
+        ("pf", "assertion"),
+        ("pe", "exception"),
+        ("ss", "syntax"),
+        ("pt", "time_limit"),
+        ("px", "killed"),
+        ("pn", "time_limit"),
+        ("fe", "assertion"),
+        ("et", "exception"),
+    ],
+)
+def test_the_first_test_that_is_not_passed_gives_the_reason(outcomes: str, reason: str) -> None:
+    found = verdict(ran(outcomes))
+    assert (found.outcome, found.reason, found.score) == (Outcome.INCORRECT, reason, outcomes.count("p") / 2)
+    assert sentence("incorrect", reason).endswith(".")
+
+
+def test_the_first_failure_is_the_evidence() -> None:
+    found = verdict(ran("pf", Failure(position=1, outcome="f", got="-1", expected="0")))
+    assert (found.reference_final, found.candidate_final, found.candidate_span) == ("0", "-1", None)
+    assert found.detail == "base 2 of 2 · assert candidate(0, 0) == 0"
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        (CODE, "program"),
+        ("    return a - b\n", "continuation"),
+        (f"So:\n\n  ```python\n  def add(a, b):\n      return a - b\n```\n{CODE}", "reply"),
+    ],
+)
+def test_the_line_that_raised_is_marked_in_the_stored_text(text: str, form: SolutionForm) -> None:
+    failure = Failure(position=0, outcome="e", error="TypeError", message="no", line=2)
+    found = ExecutionVerifier().verdict(ADD, text, form, [{"base": ran("ep", failure)}]).verdict
+    assert found.candidate_span is not None
+    assert text[slice(*found.candidate_span)] == "return a - b"
+    assert found.candidate_final is None
+    assert found.detail == "base 1 of 2 · assert candidate(1, 2) == 3 · TypeError: no · line 2"
+
+
+@pytest.mark.parametrize("line", [None, 0, 1, 99])
+def test_a_line_outside_the_text_is_not_marked(line: int | None) -> None:
+    failure = Failure(position=0, outcome="e", error="TypeError", line=line)
+    found = ExecutionVerifier().verdict(ADD, "    return a\n", "continuation", [{"base": ran("ep", failure)}])
+    assert found.verdict.candidate_span is None
+
+
+def test_a_death_of_the_harness_is_an_error_and_says_nothing_of_the_solution() -> None:
+    found = verdict(ran("xx", killed=True), ran("f"))
+    assert (found.outcome, found.reason, found.score) == (Outcome.ERROR, "harness_killed", None)
+    assert sentence("error", "harness_killed").endswith(".")
+
+
+@pytest.mark.parametrize("problem", [None, structs.replace(ADD, suites={})])
+def test_nothing_to_run_is_an_abstention(problem: Problem | None) -> None:
+    verifier = ExecutionVerifier(suite="plus")
+    if problem is not None:
+        assert verifier.programs(problem, CODE, "program") == {}
+    found = verifier.verdict(problem, CODE, None, [{}]).verdict
+    assert (found.outcome, found.reason) == (Outcome.ABSTAIN, "no_tests")
+
+
+def test_a_long_test_is_shortened_and_a_whole_program_left_out() -> None:
+    long = CodeTest(form="statement", source="x" * 1000)
+    whole = CodeTest(form="program", source="check(add)")
+    typed = CodeTest(form="stdio", source="5\n", expected="10\n")
+    problem = structs.replace(ADD, suites={"long": (long,), "whole": (whole,), "typed": (typed,)})
+    details = [
+        ExecutionVerifier(suite=name).verdict(problem, CODE, None, [{name: ran("f")}]).verdict.detail
+        for name in problem.suites
+    ]
+    assert details == [f"long 1 of 1 · {'x' * 299}…", "whole 1 of 1", "typed 1 of 1 · input 5"]
+
+
+def test_other_hash_seeds_vote_and_do_not_decide() -> None:
+    verifier = ExecutionVerifier(hash_seed="3", hash_seeds="3")
+    assert verifier.seeds == (3, 4, 5)
+    runs = [{"base": ran(outcomes)} for outcomes in ("pp", "pf", "pp")]
+    found = verifier.verdict(ADD, CODE, "program", runs)
+    assert (found.verdict.outcome, found.verdict.reason) == (Outcome.CORRECT, "unstable")
+    assert found.verdict.detail == "other outcomes with PYTHONHASHSEED=4 than with 3"
+    assert [vote.outcome for vote in found.votes] == [Outcome.CORRECT, Outcome.INCORRECT, Outcome.CORRECT]
+    steady = verifier.verdict(ADD, CODE, "program", [{"base": ran("pp")}] * 3)
+    assert (steady.verdict.reason, len(steady.votes)) == ("tests_passed", 3)
+
+
+def test_settings_carry_the_options() -> None:
+    verifier = ExecutionVerifier(
+        stop_early="yes", fresh_per_test="true", fresh_namespace="1", budget="5", memory="64", hash_seeds="2"
+    )
+    assert verifier.settings(1) == Settings(
+        hash_seed=1,
+        stop_early=True,
+        fresh_per_test=True,
+        fresh_namespace=True,
+        memory_bytes=64 * 2**20,
+        seconds_total=5.0,
+    )
+
+
+def test_the_time_limit_reaches_the_program() -> None:
+    assert ExecutionVerifier(timeout="0.5").programs(ADD, CODE, None)["base"].seconds == 0.5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"suite": "plus"},
+        {"timeout": "1"},
+        {"isolation": "L2"},
+        {"stop_early": "yes"},
+        {"fresh_per_test": "yes"},
+        {"fresh_namespace": "yes"},
+        {"hash_seed": "1"},
+        {"hash_seeds": "2"},
+        {"extractor": "lines"},
+        {"python": sys.executable},
+        {"budget": "5"},
+        {"memory": "64"},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_every_option_may_change_a_verdict_and_so_makes_another_verifier(options: dict[str, str]) -> None:
+    assert identity(ExecutionVerifier(**options)) != identity(ExecutionVerifier())
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("suite", " , "),
+        ("timeout", "0"),
+        ("timeout", "nan"),
+        ("timeout", "soon"),
+        ("isolation", "L4"),
+        ("stop_early", "maybe"),
+        ("hash_seed", "-1"),
+        ("hash_seeds", "0"),
+        ("hash_seeds", "1e3"),
+        ("extractor", "guess"),
+        ("python", "/there/is/no/python"),
+        ("budget", "inf"),
+        ("memory", "²"),
+    ],
+)
+def test_a_wrong_option_is_named(option: str, text: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        Registry().load("execution", {option: text})
+    assert caught.value.option == option
+
+
+def test_the_version_names_the_interpreter_only_where_it_is_this_one() -> None:
+    major, minor = sys.version_info[:2]
+    assert ExecutionVerifier().version == f"1+python{major}.{minor}"
+    assert ExecutionVerifier(python=sys.executable).version == "1"
+
+
+def test_it_works_in_runs_only() -> None:
+    with pytest.raises(UsageError, match="runs programs"):
+        Registry().local("execution")

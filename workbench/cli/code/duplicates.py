@@ -1,0 +1,94 @@
+"""``workbench code duplicates DB|--from FILE``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.cli.code.asking import drawing, model_settings_option
+from workbench.cli.code.common import database_or_file, from_option, require_one
+from workbench.cli.common import (
+    force_option,
+    json_option,
+    options_of,
+    print_json,
+    project_at,
+    say_some,
+    trust_option,
+    trusting,
+)
+
+if TYPE_CHECKING:
+    from workbench.services.coding.evolution.duplicates import Compared
+
+
+@click.command()
+@database_or_file
+@from_option
+@click.option("--model", metavar="NAME", help="A model of embeddings on a server: [models.NAME], or see -o base_url=…")
+@model_settings_option
+@click.option("--local", metavar="NAME", help="A model of sentence-transformers on this machine: a folder or hub name.")
+@click.option("--threshold", type=click.FloatRange(-1, 1), default=0.9, show_default=True, help="Alike above it.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of which one stays.")
+@click.option(
+    "--output",
+    "kept",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write the problems that stay, for workbench code evolve --only.",
+)
+@trust_option
+@force_option
+@json_option
+def command(
+    database: str | None,
+    source: Path | None,
+    model: str | None,
+    options: tuple[str, ...],
+    local: str | None,
+    threshold: float,
+    seed: int,
+    kept: Path | None,
+    trust: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Find problems that say the same by the cosine of their embeddings; of those one stays, drawn by seed.
+
+    FILE holds a problem a line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the matrix
+    similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
+    """
+    from workbench.services.coding.evolution.duplicates import find, from_file, write_kept
+    from workbench.services.coding.evolution.duplicates_text import duplicates_text
+
+    require_one(database, source, model=model, local=local)
+    compared = from_file(source) if source is not None else _embedded(str(database), model, options, local, trust)
+    report = find(compared, threshold=threshold, seed=seed)
+    if kept is not None:
+        write_kept(compared, report, kept, force=force)
+    if as_json:
+        print_json(report)
+        return
+    click.echo(duplicates_text(report), nl=False)
+    say_some([f"  {one.task_id} is like {one.of} ({one.similarity:.3f})" for one in report.duplicates])
+
+
+def _embedded(database: str, model: str | None, options: tuple[str, ...], local: str | None, trust: bool) -> Compared:
+    """The problems of a database with embeddings of one of two origins.
+
+    Raises:
+        click.UsageError: None is named, or both.
+    """
+    from workbench.services.coding.evolution.duplicates import from_local, from_server
+    from workbench.services.coding.generation import models_from
+
+    if (model is None) == (local is None):
+        raise click.UsageError("Say where embeddings come from: --model NAME -o base_url=…, or --local NAME.")
+    with project_at(database) as project:
+        if local is not None:
+            return from_local(project, local)
+        models = models_from(project, [str(model)], options_of(options))
+        with drawing("requests") as watch:
+            return trusting(lambda yes: from_server(project, str(model), models, trust=yes, watch=watch), trust)

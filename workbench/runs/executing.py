@@ -1,0 +1,206 @@
+"""A run whose verifier runs programs: problems with their tests come from the store, solutions go to the sandbox."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from typing import Protocol
+
+from msgspec import Struct, structs
+
+from workbench.errors import VerifierError
+from workbench.model.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.model.verdict import VerifierInput
+from workbench.store import tests
+from workbench.store.connection import Database
+from workbench.store.suites import tests_of
+from workbench.store.test_results import TestResult
+from workbench.store.tests import Solution
+from workbench.verifiers.base import Judged, SandboxedVerifier
+from workbench.verifiers.execution.evidence import not_runnable
+from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.runners import require
+
+GROUP = 500
+"""Solutions in one transaction at most."""
+
+_GROUP_S = 0.2
+_PROBLEMS = 256
+"""Problems kept at hand: solutions of one problem mostly come one after the other."""
+
+Key = tuple[int, str]
+"""A completion's row id and a suite."""
+
+
+class ExecutionSink(Protocol):
+    """What the work needs of the runner."""
+
+    def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
+        """Commit verdicts by the item's row id, together with the outcomes they rest on."""
+        ...
+
+    def note_provenance(self, provenance: Provenance) -> None:
+        """Say what the outcomes to come depend on."""
+        ...
+
+    def look_up(self) -> None:
+        """Show life, and raise whatever ends the work early."""
+        ...
+
+
+def judge_by_execution(
+    database: Database,
+    verifier: SandboxedVerifier,
+    level: Level,
+    workers: int,
+    chunks: Iterable[list[VerifierInput]],
+    sink: ExecutionSink,
+) -> None:
+    """Judge items by running them; nothing that was started for it lives afterwards, however it ends.
+
+    Args:
+        level: How solutions are kept in.
+        workers: How many of them run at a time, under each hash seed.
+    """
+    with ExitStack() as stack:
+        pools = [
+            stack.enter_context(SandboxPool(level, workers, settings=verifier.settings(seed)))
+            for seed in verifier.seeds
+        ]
+        sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
+        desk = _Desk(verifier, level, sink)
+        items = _works(database, verifier.suites, chunks, sink)
+        # One pool takes what comes, without a break; several take turns over a chunk.
+        for batch in [chain.from_iterable(items)] if len(pools) == 1 else items:
+            desk.judge(batch, pools)
+        desk.store()
+
+
+class _Work(Struct):
+    """One solution on its way.
+
+    Attributes:
+        missing: Programs whose outcomes have not come.
+        runs: What came of its programs by suite, for each hash seed.
+    """
+
+    item: VerifierInput
+    solution: Solution
+    problem: Problem | None
+    programs: dict[str, Program] = {}
+    missing: int = 0
+    runs: list[dict[str, Execution]] = []
+
+
+class _Desk:
+    """Hands solutions out to the pools, and what came of them to the sink in groups."""
+
+    def __init__(self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink) -> None:
+        self._verifier = verifier
+        self._level = level
+        self._sink = sink
+        self._busy: dict[int, _Work] = {}
+        self._judged: list[tuple[int, Judged]] = []
+        self._results: list[TestResult] = []
+        self._troubles: dict[str, str] = {"python": ""}
+        self._stored = time.monotonic()
+
+    def judge(self, works: Iterable[_Work], pools: Sequence[SandboxPool]) -> None:
+        """Run each solution in every pool, and store what is done."""
+        jobs = self._jobs(works, len(pools))
+        for place, pool in enumerate(pools):
+            if place:
+                jobs = iter([job for work in list(self._busy.values()) for job in _jobs(work)])
+            for (item, suite), execution in pool.run(jobs, self._heed):
+                self._add(self._busy[item], place, suite, execution)
+
+    def store(self) -> None:
+        """Commit what is done."""
+        self._sink.store_executed(self._judged, self._results)
+        self._judged, self._results, self._stored = [], [], time.monotonic()
+
+    def _jobs(self, works: Iterable[_Work], seeds: int) -> Iterator[tuple[Key, Program]]:
+        """The programs of each solution; one with nothing to run is done at once."""
+        for work in works:
+            verifier, item = self._verifier, work.item
+            if work.problem is not None:
+                work.programs = verifier.programs(work.problem, item.completion, work.solution.form)
+            work.missing, work.runs = seeds * len(work.programs), [{} for _ in range(seeds)]
+            if work.problem is None or not work.missing:
+                self._end(work)
+            elif trouble := self._trouble(work.problem.language):
+                self._put(item.item, Judged(verdict=not_runnable(trouble)))
+            else:
+                self._busy[item.item] = work
+                yield from _jobs(work)
+
+    def _trouble(self, language: str) -> str:
+        """Why programs of a language can't be run here; "" where they can."""
+        if language not in self._troubles:
+            try:
+                require(language, self._level)
+                self._troubles[language] = ""
+            except VerifierError as error:
+                self._troubles[language] = str(error)
+        return self._troubles[language]
+
+    def _add(self, work: _Work, place: int, suite: str, execution: Execution) -> None:
+        work.runs[place][suite] = execution
+        work.missing -= 1
+        if not work.missing:
+            del self._busy[work.item.item]
+            self._end(work)
+
+    def _end(self, work: _Work) -> None:
+        item = work.item
+        # Suites in their order, in whichever they ended.
+        runs = [{suite: found[suite] for suite in work.programs} for found in work.runs]
+        judged = self._verifier.verdict(work.problem, item.completion, work.solution.form, runs)
+        self._results += (TestResult(item.item, suite, execution) for suite, execution in runs[0].items())
+        self._put(item.item, judged)
+
+    def _put(self, item: int, judged: Judged) -> None:
+        self._judged.append((item, judged))
+        self._heed()
+
+    def _heed(self) -> None:
+        """Commit what has waited long enough, then look up."""
+        if len(self._judged) >= GROUP or time.monotonic() - self._stored > _GROUP_S:
+            self.store()
+            self._sink.look_up()
+
+
+def _jobs(work: _Work) -> Iterator[tuple[Key, Program]]:
+    return (((work.item.item, suite), program) for suite, program in work.programs.items())
+
+
+def _works(
+    database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ExecutionSink
+) -> Iterator[list[_Work]]:
+    """Solutions with their problems, a chunk at a time."""
+    known: dict[int, Problem | None] = {}
+    for chunk in chunks:
+        sink.look_up()
+        solutions = tests.solutions_of(database, [item.item for item in chunk])
+        wanted = list(dict.fromkeys(solution.question for solution in solutions.values()))
+        new = [question for question in wanted if question not in known]
+        if len(known) + len(new) > _PROBLEMS:
+            known = {question: known[question] for question in wanted if question in known}
+        found = tests.problems_of(database, new, suites)
+        known.update((question, found.get(question)) for question in new)
+        own = tests_of(database.reader(), "completion", [item.item for item in chunk], suites)
+        yield [
+            _Work(
+                item=item,
+                solution=solutions[item.item],
+                problem=_with_own(known[solutions[item.item].question], own[item.item]),
+            )
+            for item in chunk
+        ]
+
+
+def _with_own(problem: Problem | None, own: dict[str, tuple[CodeTest, ...]]) -> Problem | None:
+    """The problem as a solution meets it that has tests of its own in some suites."""
+    return structs.replace(problem, suites={**problem.suites, **own}) if problem and own else problem

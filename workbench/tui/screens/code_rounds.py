@@ -1,0 +1,183 @@
+"""Evolution: how suites of tests grow harder round by round, and how solutions fare against them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, Final, Literal, NamedTuple, get_args
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Static
+
+from workbench.model.evolution_report import EvolutionReport
+from workbench.services.coding.evolution import evolved
+from workbench.services.coding.evolution.origins import EvolutionName, evolution_names, problems_in
+from workbench.services.coding.problems import task_ids
+from workbench.services.project import Project
+from workbench.tui.actions import Action
+from workbench.tui.live import LiveScreen
+from workbench.tui.switches import following
+from workbench.tui.widgets import rounds_view as view
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import Row
+from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.item_source import FixedSource
+from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.table_messages import Failed, RowSelected
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+Listed = Literal["problems", "steps", "models"]
+"""What stands below the rounds."""
+
+_NONE_YET: Final = "No evolution yet: workbench code evolve DB"
+
+
+class Grown(NamedTuple):
+    """What has been read of an evolution.
+
+    Attributes:
+        names: All evolutions there are.
+        shown: Which of them this is.
+        problems: Row ids of its problems.
+    """
+
+    names: tuple[EvolutionName, ...]
+    shown: EvolutionName
+    report: EvolutionReport
+    problems: array[int]
+
+
+class CodeRoundsScreen(LiveScreen):
+    """Rounds with bars above a table of the problems, the steps or the models.
+
+    Args:
+        question: The problem to begin at.
+
+    Attributes:
+        found: What is shown; None until it has come, or where there is none.
+        listed: What stands below.
+    """
+
+    CSS_PATH = "code_rounds.tcss"
+    TITLE_TEXT = "Evolution"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("code-rounds.open", "o,enter", "open_row", "Open", "Open the problem, with the tests it has ended in."),
+        Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
+        Action("code-rounds.list-before", "W", "next_list(-1)", "List before", "List the kind before.", footer=False),
+        Action("code-rounds.evolution", "u", "next_evolution", "Evolution", "Show the next evolution."),
+    )
+
+    def __init__(self, question: int | None = None) -> None:
+        super().__init__()
+        self.found: Grown | None = None
+        self.listed: Listed = "problems"
+        self._question = question
+        self._wanted: EvolutionName | None = None
+
+    def compose(self) -> ComposeResult:
+        """The frame; the rounds come later."""
+        yield TitleBar(self.TITLE_TEXT, "reading …")
+        yield Static("", id="code-rounds-caption", markup=False)
+        with VerticalScroll(id="code-rounds-chart", can_focus=False):
+            yield Static("", markup=False)
+        yield Static("", id="code-rounds-tabs", markup=False)
+        yield VirtualTable(id="code-rounds-table")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """The cursor belongs to the table."""
+        self.query_one(VirtualTable).focus()
+
+    # -- reading and showing -----------------------------------------------------------------------
+
+    def read(self) -> Grown | None:
+        """The evolution's figures; slow where it has many problems."""
+        return _read(self.project, self._wanted, self._question)
+
+    def show(self, data: Grown | None) -> None:
+        """Fill the chart and the table."""
+        before, self.found = self.found, data
+        title = self.query_one(TitleBar)
+        if data is None:
+            title.say(printable(self.project.path.name))
+            self.query_one("#code-rounds-caption", Static).update(_NONE_YET)
+            return
+        of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
+        title.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
+        self.query_one("#code-rounds-caption", Static).update(view.caption(data.report))
+        self.query_one("#code-rounds-chart Static", Static).update(view.chart(data.report))
+        if before is None or before.shown != data.shown or before.report != data.report:
+            self._list(data)
+
+    def _list(self, found: Grown) -> None:
+        tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in get_args(Listed))
+        self.query_one("#code-rounds-tabs", Static).update(" ".join(tabs))
+        table = self.query_one(VirtualTable)
+        if self.listed == "problems":
+            rows = partial(_problem_rows, self.project, found.shown)
+            table.set_source(FixedSource(view.PROBLEM_COLUMNS, found.problems, rows))
+            if self._question is not None:
+                table.jump_to_id(self._question)
+                self._question = None
+        elif self.listed == "steps":
+            table.set_source(MemorySource(view.STEP_COLUMNS, view.step_rows(found.report)))
+        else:
+            table.set_source(MemorySource(view.MODEL_COLUMNS, view.model_rows(found.report)))
+
+    # -- actions -----------------------------------------------------------------------------------
+
+    def action_next_list(self, step: int) -> None:
+        """List something else."""
+        self.listed = following(self.listed, get_args(Listed)[::step])
+        if self.found is not None:
+            self._list(self.found)
+
+    def action_next_evolution(self) -> None:
+        """Show another evolution."""
+        if self.found is None or len(self.found.names) < 2:
+            self.notify("There is no other evolution.", markup=False)
+            return
+        self._wanted = following(self.found.shown, self.found.names)
+        self.read_again()
+
+    def action_open_row(self) -> None:
+        """Open the row under the cursor."""
+        self.query_one(VirtualTable).action_open()
+
+    @on(RowSelected)
+    def _row_selected(self, event: RowSelected) -> None:
+        from workbench.tui.screens.code_problem import CodeProblemScreen
+
+        if self.found is not None and self.listed == "problems":
+            suite = self.found.shown.name
+            self.app.push_screen(CodeProblemScreen(event.row_id, suite=suite, neighbours=self.found.problems))
+
+    @on(Failed)
+    def _failed(self, event: Failed) -> None:
+        self.trouble(event.error)
+
+
+def _read(project: Project, wanted: EvolutionName | None, question: int | None) -> Grown | None:
+    """Runs in a thread. Without a wish: the newest evolution, or the newest that has the problem."""
+    names = evolution_names(project)
+    if not names:
+        return None
+    having = [one for one in names if question is not None and question in problems_in(project, one)]
+    shown = wanted if wanted in names and wanted is not None else (having or names)[-1]
+    row = evolved.evolution(project, shown.name, shown.dataset)
+    return Grown(names, shown, evolved.report(project, row), problems_in(project, shown))
+
+
+def _problem_rows(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[Row]:
+    """Runs in a thread."""
+    row = evolved.evolution(project, shown.name, shown.dataset)
+    named = task_ids(project, questions)
+    return [
+        view.problem_row(named[question], evolved.problem_evolution(project, row, question), question)
+        for question in questions
+        if question in named
+    ]

@@ -1,0 +1,4 @@
+"""Attacks on the sandbox as data, and the test of ourselves that runs them inside it.
+
+They harm nothing: what they write, read and connect to is made for them by the test, and they end only what it started.
+"""

@@ -1,0 +1,132 @@
+"""The process that is attacked: it runs the attacks as any solutions are run, and says what came of them.
+
+It is a process of its own so that one that kills it, or reads its environment, does so to nobody else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import resource
+import socket
+import sys
+import termios
+import time
+from collections.abc import Iterator
+
+import msgspec
+import psutil
+from msgspec import Struct
+
+from workbench.errors import WorkbenchError
+from workbench.model.code import CodeTest, Execution, Level, Program
+from workbench.verifiers.execution.attacks.attack import Attack, corpus
+from workbench.verifiers.execution.attacks.scene import Scene
+from workbench.verifiers.execution.pool import SandboxPool
+
+_PR_SET_CHILD_SUBREAPER = 36
+_GRACE_S = 5.0
+_HONEST = Program(
+    source="def f(x):\n    return x + 1\n",
+    tests=(
+        CodeTest(form="expression", source="assert f(1) == 2"),
+        CodeTest(form="expression", source="assert f(1) == 3"),
+        CodeTest(form="statement", source="assert f(2) == 3"),
+    ),
+    seconds=5,
+)
+_HONEST_OUTCOMES = "pfp"
+
+
+class Order(Struct, frozen=True):
+    """What to run: the attacks' names, the level they are to be run at, and the scene."""
+
+    names: list[str]
+    level: Level
+    workers: int
+    scene: Scene
+
+
+class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the attacked process says, a line each.
+
+    Attributes:
+        name: The attack it is about; None for the end, or for a level that isn't here.
+        execution: What came of the attack.
+        after: The outcomes of an honest program that was run after it, where they aren't right.
+        grown: Bytes by which the process grew.
+        unusable: Why the level can't be used at all.
+        left: Processes that live on after the pool was closed.
+    """
+
+    name: str | None = None
+    execution: Execution | None = None
+    after: str | None = None
+    grown: int = 0
+    unusable: str | None = None
+    left: int = 0
+
+
+def main(descriptor: int) -> None:
+    """Take an order from the socket ``descriptor``, and report on it there."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    with socket.socket(fileno=descriptor) as connection:
+        connection.set_inheritable(False)
+        with connection.makefile("rb") as lines:
+            order = msgspec.json.decode(lines.readline(), type=Order)
+        for report in _reports(order):
+            connection.sendall(msgspec.json.encode(report) + b"\n")
+
+
+def _reports(order: Order) -> Iterator[Report]:
+    chosen = [attack for attack in corpus() if attack.name in order.names]
+    try:
+        with SandboxPool(order.level, order.workers) as pool:
+            yield from _run(pool, chosen, order.scene)
+    except WorkbenchError as error:
+        yield Report(unusable=str(error))
+        return
+    yield Report(left=_left())
+
+
+def _run(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Report]:
+    """Run the attacks with an honest program after each."""
+
+    def jobs() -> Iterator[tuple[tuple[str, bool], Program]]:
+        for attack in attacks:
+            yield (attack.name, False), attack.staged(scene, os.getpid())
+            yield (attack.name, True), _HONEST
+
+    size = _peak()
+    for (name, honest), execution in pool.run(jobs()):
+        if not honest:
+            yield Report(name=name, execution=execution, grown=_peak() - size)
+            size = _peak()
+        elif execution.outcomes != _HONEST_OUTCOMES:
+            yield Report(name=name, after=execution.outcomes)
+
+
+def _peak() -> int:
+    """The largest size this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _left() -> int:
+    """How many processes that were started here still run, after some time to end."""
+    until = time.monotonic() + _GRACE_S
+    while True:
+        left = [one for one in psutil.Process().children(recursive=True) if _lives(one)]
+        if not left or time.monotonic() > until:
+            return len(left)
+        time.sleep(0.02)
+
+
+def _lives(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False

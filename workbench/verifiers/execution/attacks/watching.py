@@ -1,0 +1,146 @@
+"""Attacking a level and watching what happens: each attack ends with what it achieved."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.errors import VerifierError
+from workbench.model.code import Level
+from workbench.verifiers.execution.attacks.attack import Attack, AttackResult
+from workbench.verifiers.execution.attacks.harness import Order, Report
+from workbench.verifiers.execution.attacks.scene import ANY, VARIABLE, Stage, staged
+
+_WORKERS: Final = 4
+_SILENCE_S: Final = 20.0
+"""The attacked process is taken as hanging if it reports nothing for so long."""
+
+_MUCH_GROWTH: Final = 2**28
+"""Bytes the attacked process mustn't grow by over one attack."""
+
+_BOOT: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "from workbench.verifiers.execution.attacks import harness; harness.main(int(sys.argv[1]))"
+)
+
+
+class UnusableLevelError(VerifierError):
+    """A level can't be used on this machine at all: something it needs isn't there."""
+
+
+class _Seen(Struct):
+    """What is known of the attacks so far, by their names."""
+
+    outcomes: dict[str, str] = {}
+    wrong: dict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
+
+
+def attacked(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
+    """Run attacks at a level; what concerns no single one is told of all.
+
+    Raises:
+        UnusableLevelError: The level doesn't start here.
+    """
+    seen = _Seen()
+    with staged() as stage:
+        waiting = [attack for attack in attacks if level in attack.levels]
+        while waiting:
+            _watch(level, waiting, stage, seen)
+            waiting = _unanswered(waiting, seen)
+        for name, traces in stage.traces().items():
+            seen.wrong[name] += traces
+    everywhere = seen.wrong.pop(ANY, [])
+    return [
+        AttackResult(
+            name=attack.name,
+            level=level,
+            outcomes=seen.outcomes[attack.name],
+            wrong=(*seen.wrong[attack.name], *everywhere),
+        )
+        for attack in attacks
+        if level in attack.levels
+    ]
+
+
+def _unanswered(attacks: list[Attack], seen: _Seen) -> list[Attack]:
+    """Those still to be run; the first of them is what the attacked process died of."""
+    waiting = [attack for attack in attacks if attack.name not in seen.outcomes]
+    if waiting:
+        culprit, *waiting = waiting
+        seen.outcomes[culprit.name] = ""
+        seen.wrong[culprit.name].append("the process that runs solutions died or hung")
+    return waiting
+
+
+def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _Seen) -> None:
+    """Run attacks in a process of their own until it has ended, and note what it reports."""
+    by_name = {attack.name: attack for attack in attacks}
+    ours, theirs = socket.socketpair()
+    with ours, tempfile.TemporaryFile() as output:
+        with theirs:
+            process = _start(theirs, stage, output.fileno())
+        try:
+            order = Order(names=[*by_name], level=level, workers=_WORKERS, scene=stage.scene)
+            for report in _reports(ours, order):
+                if report.unusable is not None:
+                    raise UnusableLevelError(report.unusable)
+                _note(report, by_name, stage, seen)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if output.seek(0, os.SEEK_END):
+            seen.wrong[ANY].append("output of programs came out of the process that runs them")
+
+
+def _start(connection: socket.socket, stage: Stage, output: int) -> subprocess.Popen[bytes]:
+    """Start the process to attack: in a session of its own, at a terminal, the secret in its environment."""
+    descriptor = connection.fileno()
+    return subprocess.Popen(
+        [sys.executable, "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
+        stdin=stage.terminal,
+        stdout=output,
+        stderr=output,
+        pass_fds=(descriptor,),
+        env={**os.environ, VARIABLE: stage.scene.secret},
+        start_new_session=True,
+    )
+
+
+def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
+    """What the attacked process reports, until it ends or says nothing for too long."""
+    connection.settimeout(_SILENCE_S)
+    with contextlib.suppress(OSError):
+        connection.sendall(msgspec.json.encode(order) + b"\n")
+        with connection.makefile("rb") as lines:
+            for line in lines:
+                yield msgspec.json.decode(line, type=Report)
+
+
+def _note(report: Report, attacks: dict[str, Attack], stage: Stage, seen: _Seen) -> None:
+    if report.name is None:
+        if report.left:
+            seen.wrong[ANY].append(f"processes outlived the pool: {report.left}")
+        return
+    wrong = seen.wrong[report.name]
+    if report.after is not None:
+        wrong.append(f"the next program came out as {report.after}")
+    if report.execution is not None:
+        seen.outcomes[report.name] = report.execution.outcomes
+        wrong += attacks[report.name].passes(stage.scene, report.execution)
+        if report.execution.harness_killed:
+            wrong.append("the process that runs solutions died")
+    if report.grown > _MUCH_GROWTH:
+        wrong.append(f"the harness grew by {report.grown / 2**20:.0f} MiB")

@@ -1,0 +1,270 @@
+"""A box: one server process behind the walls of a level, and the children it forks."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import socket
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+
+import psutil
+from msgspec import Struct
+
+from workbench.errors import VerifierError
+from workbench.model.code import Level
+from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
+from workbench.verifiers.execution.interpreter import Interpreter, interpreter
+from workbench.verifiers.execution.process import ServerProcess
+from workbench.verifiers.execution.settings import Settings
+
+FLAGS = ("-s", "-S", "-B")
+"""The interpreter's flags: neither the user's nor the machine's packages, and no compiled files."""
+
+_INSIDE = Path(__file__).resolve().parent / "inside"
+HOME = "/harness"
+_BOOT = (
+    "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
+    "from inside import server; server.main(config)"
+)
+_PROCESSES = 64
+_MORE_PROCESSES = 256
+_PIPE_BYTES = 1 << 20
+_ANSWER_S = 2.0
+_LONGEST_WORDS = 4096
+_FIRST_USER, _USERS = 2_000_000_000, 1 << 30
+
+_numbers = count()
+
+
+class Child:
+    """A process that waits for its job, or has it.
+
+    Attributes:
+        pid: As its server knows it.
+        job: Where its job is written to.
+        results: Where its results are read from.
+    """
+
+    def __init__(self, pid: int, job: int, results: int) -> None:
+        self.pid = pid
+        self.job = job
+        self.results = results
+        self._open = {job, results}
+        for descriptor in (job, results):
+            os.set_blocking(descriptor, False)
+            os.set_inheritable(descriptor, False)
+        if sys.platform == "linux":
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(results, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+
+    def close_job(self) -> None:
+        """Say that nothing more comes."""
+        self._close(self.job)
+
+    def close(self) -> None:
+        """Close both pipes."""
+        self._close(self.job)
+        self._close(self.results)
+
+    def _close(self, descriptor: int) -> None:
+        if descriptor in self._open:
+            self._open.remove(descriptor)
+            os.close(descriptor)
+
+
+class Ended(Struct, frozen=True):
+    """How a child ended: its process id and its status as ``os.wait`` has it."""
+
+    pid: int
+    status: int
+
+
+class BoxLostError(Exception):
+    """The server has gone, or never came up; the message says what is known."""
+
+
+class Box:
+    """A server at a level; it must be closed.
+
+    Raises:
+        VerifierError: This machine hasn't what the level takes.
+    """
+
+    def __init__(self, level: Level, settings: Settings) -> None:
+        self.started = False
+        self.ready: deque[Child] = deque()
+        self.ordered = AHEAD
+        self.control, theirs = socket.socketpair()
+        try:
+            self._process = _started(level, settings, theirs)
+        except BaseException:
+            self.control.close()
+            raise
+        self.control.setblocking(False)
+
+    @property
+    def pid(self) -> int:
+        """The server's process id, as this process sees it."""
+        return self._process.pid
+
+    def retire(self, child: Child) -> None:
+        """End a child and order the next.
+
+        Raises:
+            BoxLostError: The server has gone.
+        """
+        child.close()
+        try:
+            self.control.send(ORDER.pack(child.pid))
+        except OSError as error:
+            raise BoxLostError(self._last_words()) from error
+        self.ordered += 1
+
+    def news(self) -> Iterator[Ended]:
+        """Take in the children that came, and tell of those that ended.
+
+        Raises:
+            BoxLostError: The server has gone.
+        """
+        while True:
+            try:
+                data, descriptors, _, _ = socket.recv_fds(self.control, NEWS.size, 2)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                raise BoxLostError(self._last_words()) from error
+            if len(data) < NEWS.size or len(descriptors) != 2:
+                raise BoxLostError(self._last_words())
+            pid, ended, status = NEWS.unpack(data)
+            self.ordered -= 1
+            self.started = True
+            self.ready.append(Child(pid, *descriptors))
+            if ended:
+                yield Ended(ended, status)
+
+    def dismiss(self) -> None:
+        """Have the server end, and all in it; `close` waits for that."""
+        self.control.close()
+        for child in self.ready:
+            child.close()
+        self.ready.clear()
+
+    def close(self) -> None:
+        """End the server; returns when it and all in it are gone."""
+        self.dismiss()
+        self._process.end()
+
+    def _last_words(self) -> str:
+        """What a server that is gone said of it."""
+        said = b""
+        with contextlib.suppress(OSError):
+            self.control.settimeout(_ANSWER_S)
+            said = self.control.recv(_LONGEST_WORDS)
+        return said.decode(errors="replace").strip() or self._process.last_words()
+
+
+def _started(level: Level, settings: Settings, control: socket.socket) -> ServerProcess:
+    """Start a server with this end of its control socket, which is closed here.
+
+    Raises:
+        VerifierError: It can't be started.
+    """
+    known = interpreter(settings.python)
+    reading, writing = os.pipe()
+    with control, os.fdopen(reading, "rb") as info:
+        try:
+            command = _command(level, settings, known, control.fileno(), writing)
+            process = ServerProcess(command, [control.fileno(), writing], _environment(settings))
+        except OSError as error:
+            raise VerifierError(f"The sandbox can't be started: {error}") from error
+        finally:
+            os.close(writing)
+        process.identify(info.read(_LONGEST_WORDS) if level == "L3" else b"")
+    return process
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """All that the server gets; a child sees none of it."""
+    return {
+        "PYTHONHASHSEED": str(settings.hash_seed),
+        "PYTHONUTF8": "1",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+    }
+
+
+def _command(level: Level, settings: Settings, known: Interpreter, control: int, info: int) -> list[str]:
+    """The server's command line."""
+    root = os.geteuid() == 0
+    with_packages = settings.python is not None
+    config = {
+        "control": control,
+        "locked": level != "L1",
+        "home": HOME if level == "L3" else str(_INSIDE.parent),
+        "path": known.search_path(with_packages=with_packages),
+        "read": known.readable(with_packages=with_packages),
+        "list": known.stdlib,
+        "user": own_user(),
+        "parent": 0 if level == "L3" else os.getpid(),
+        "seed": settings.hash_seed,
+        "memory": settings.memory_bytes,
+        "processes": _PROCESSES if root else _tasks_of_user() + _MORE_PROCESSES,
+    }
+    walls: list[str] = []
+    if level == "L3":
+        walls = namespaces(known, root=root, with_packages=with_packages, more=("--info-fd", str(info)))
+    return [*walls, known.program, *FLAGS, "-c", _BOOT, json.dumps(config)]
+
+
+def own_user() -> int | None:
+    """A user that nobody else is, for root to become; None for anybody else."""
+    return None if os.geteuid() else _FIRST_USER + (os.getpid() * 256 + next(_numbers) % 256) % _USERS
+
+
+def _tasks_of_user() -> int:
+    """Threads of this user, which the kernel counts together."""
+    own = os.getuid()
+    found = psutil.process_iter(["uids", "num_threads"])
+    return sum(
+        entry.info["num_threads"] or 1 for entry in found if entry.info["uids"] and entry.info["uids"].real == own
+    )
+
+
+def namespaces(known: Interpreter, *, root: bool, with_packages: bool, more: Iterable[str] = ()) -> list[str]:
+    """bubblewrap's command: no network, process or name of the machine, and of its files only these, read-only.
+
+    There is no ``/proc``: a program has no use for it, and where a new one can't be mounted the level holds all the
+    same. Root leaves its user inside, by itself; anybody else gets a namespace of users.
+
+    Args:
+        known: The interpreter that is run there.
+        root: Whether this process is root.
+        with_packages: Whether packages can be imported.
+        more: Further words for bubblewrap.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise VerifierError("There is no bubblewrap here.", "Install the package bubblewrap, or use isolation L2.")
+    mounted = known.mounted(with_packages=with_packages)
+    # A folder that bubblewrap makes by itself on the way is closed to others.
+    above = sorted({str(folder) for path in mounted for folder in Path(path).parents} | {"/dev"} - {"/"})
+    binds = [word for path in above for word in ("--perms", "0755", "--dir", path)]
+    binds += [word for path in mounted for word in ("--ro-bind", path, path)]
+    binds += [word for path in known.hidden(with_packages=with_packages) for word in ("--tmpfs", path)]
+    user = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    if not root:
+        user = ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+    return [
+        program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", *user,
+        "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "sandbox", *binds,
+        "--ro-bind", str(_INSIDE), f"{HOME}/inside", "--dev-bind", os.devnull, os.devnull,
+        "--dev-bind", "/dev/urandom", "/dev/urandom", *more, "--remount-ro", "/", "--chdir", "/", "--",
+    ]  # fmt: skip

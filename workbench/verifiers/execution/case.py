@@ -1,0 +1,243 @@
+"""One solution on its way through the sandbox: what is to be run next, and what came of each test."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from math import inf
+from typing import Any, Final, Literal
+
+from msgspec import Struct
+
+from workbench.model.code import PASS, Execution, Failure, Level, Program
+from workbench.verifiers.execution.compare import MalformedError, decoded, equal, same_output, shortened, shown
+from workbench.verifiers.execution.inside.child import FAILED, NO_CODE
+from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, VALUE
+from workbench.verifiers.execution.reading import Frame
+from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.suite import Prepared, message, packed, prepared
+
+_FAILURES: Final = 5
+"""Failures that are told of; the letters tell of all."""
+
+_NOT_RUN: Final = "n"
+_FROM_INSIDE: Final = frozenset("pfes")
+_CPU_SLACK_S: Final = 2.0
+
+
+class Batch(Struct, frozen=True):
+    """What one child does.
+
+    Attributes:
+        kind: ``tests`` in one process, a whole ``program``, or a program that reads its input (``stdio``).
+        places: Places in the suite of the tests it runs, in order.
+        job: The message to the child, and for ``stdio`` its input.
+    """
+
+    kind: Literal["tests", "program", "stdio"]
+    places: tuple[int, ...]
+    job: bytes
+
+
+class Case:
+    """A solution and its outcomes so far.
+
+    Args:
+        magic: What compiled code of the interpreter inside starts with.
+    """
+
+    def __init__(self, program: Program, level: Level, settings: Settings, magic: str) -> None:
+        self.program = program
+        self.ends = inf
+        self._level = level
+        self._settings = settings
+        self._suite = prepared(program.tests, magic)
+        self._letters: dict[int, str] = {}
+        self._missed = False
+        self._doubtful: set[int] = set()
+        self._failures: list[Failure] = []
+        self._micros = 0
+        self._harness_killed = False
+
+    def most_bytes(self, batch: Batch) -> int:
+        """The most that a child may write over a batch."""
+        if batch.kind == "stdio":
+            return self.longest(batch)
+        return (1 + len(batch.places)) * (HEAD.size + self.longest(batch))
+
+    def longest(self, batch: Batch) -> int:
+        """The most that a child may write at once: of a test, or where its output is all there is, of that."""
+        return LONGEST_EVIDENCE + (self._settings.output_bytes if batch.kind == "stdio" else self._suite.room)
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing more needs to be run."""
+        return self._settings.stop_early and self._missed
+
+    @property
+    def done(self) -> bool:
+        """Whether every test has its outcome, or needs none because the time is over or all is decided."""
+        over = time.monotonic() >= self.ends
+        if over or (self.decided and not self._doubtful):
+            return True
+        return len(self._letters) == len(self._suite.tests) and not self._doubtful
+
+    def batch(self) -> Batch:
+        """What is to be run next, where not all is `done`; with the first, the solution's time begins."""
+        self.ends = min(self.ends, time.monotonic() + self._settings.seconds_total)
+        left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
+        if self._doubtful and (self.decided or not left):
+            return self._messages()
+        if self._suite.tests[left[0]].form in ("program", "stdio"):
+            return self._alone(left[0])
+        if self._settings.fresh_per_test:
+            return self._together(left[:1])
+        return self._together([place for place in left if self._suite.tests[place].form in ("expression", "statement")])
+
+    def _together(self, places: list[int]) -> Batch:
+        """Tests in one process; mostly these are all, which are packed already."""
+        suite = self._suite
+        tests = suite.packed if len(places) == len(suite.together) else packed(suite.sent(place) for place in places)
+        return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
+
+    def _messages(self) -> Batch:
+        """The messages of assertions that failed, of those where a message may fail too."""
+        places = sorted(self._doubtful)
+        tests = packed((place, "statement", self._suite.tests[place].message or "", 0) for place in places)
+        return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
+
+    def _alone(self, place: int) -> Batch:
+        form, source = self._suite.tests[place].form, self.program.source
+        given, tests = self.program.tests[place].source, packed([self._suite.sent(place)])
+        if form == "stdio":
+            job = self._message("stdio", source, "", tests)
+            return Batch("stdio", (place,), job + given.encode("utf-8", "surrogateescape"))
+        whole = "\n".join(part for part in (source, self.program.setup, given) if part)
+        return Batch("program", (place,), self._message("program", whole, "", tests))
+
+    def _message(self, kind: str, source: str, setup: str, tests: bytes) -> bytes:
+        cpu = self._settings.seconds_total + _CPU_SLACK_S
+        return message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
+
+    def take(self, place: int, frame: Frame) -> None:
+        """Take in what a child said of a test.
+
+        Raises:
+            MalformedError: It can't have come from a child that does its work.
+        """
+        test, letter = self._suite.tests[place], frame.letter
+        if place in self._doubtful:
+            return self._take_message(place, letter, frame.text)
+        self._micros += frame.micros
+        if frame.micros > self.program.seconds * 1e6:
+            return self.give(place, "t")
+        if letter == VALUE.decode() and test.form == "expression":
+            return self._take_value(place, test, frame.text)
+        if letter not in _FROM_INSIDE or (letter == PASS and test.form == "expression"):
+            raise MalformedError
+        return self._take_evidence(place, letter, frame.text)
+
+    def take_output(self, place: int, output: bytes, status: int, micros: int) -> None:
+        """Take in what a program printed, and how its process ended as ``os.wait`` has it."""
+        self._micros += micros
+        printed, _, said = output.partition(FAILED) if status else (output, b"", b"")
+        if said:
+            with contextlib.suppress(MalformedError):
+                return self._take_evidence(place, "s" if status >> 8 == NO_CODE else "e", said)
+        if status:
+            return self.give(place, "x" if status & 0x7F else "e", message=ended(status))
+        got, wanted = printed.decode("utf-8", "replace"), self._suite.tests[place].wanted or ""
+        if same_output(wanted, got):
+            return self.give(place, PASS)
+        return self.give(place, "f", got=shortened(got), expected=shortened(wanted))
+
+    def start_failed(self, places: tuple[int, ...], frame: Frame) -> None:
+        """The program itself didn't come to its end: each of its tests has that outcome."""
+        for place in places:
+            self._take_evidence(place, frame.letter, frame.text)
+
+    def give(self, place: int, letter: str, **told: Any) -> None:
+        """Give a test its outcome, in place of what it had.
+
+        Args:
+            told: Fields of `Failure`, for a test that doesn't pass.
+        """
+        self._letters[place] = letter
+        self._doubtful.discard(place)
+        if letter == PASS:
+            return
+        self._missed = True
+        failure = Failure(position=place, outcome=letter, **told)
+        known = [known.position for known in self._failures]
+        if place in known:
+            self._failures[known.index(place)] = failure
+        elif len(known) < _FAILURES:
+            self._failures.append(failure)
+
+    def lose(self) -> None:
+        """The harness died over this solution: none of its outcomes can be trusted to be complete."""
+        self._harness_killed = True
+        self._letters.clear()
+        self._failures.clear()
+        self._doubtful.clear()
+        for place in range(len(self._suite.tests)):
+            self._letters[place] = "x"
+
+    def execution(self) -> Execution:
+        """What came of it; every test has its outcome."""
+        letters = [self._letters.get(place, _NOT_RUN) for place in range(len(self._suite.tests))]
+        ran = sum(letter != _NOT_RUN for letter in letters)
+        inside = sum(
+            letter == PASS and test.form in ("statement", "program")
+            for letter, test in zip(letters, self._suite.tests, strict=True)
+        )
+        return Execution(
+            outcomes="".join(letters),
+            level=self._level,
+            forgeable=inside,
+            ms=self._micros / 1000 / ran if ran else 0.0,
+            failures=tuple(self._failures),
+            harness_killed=self._harness_killed,
+        )
+
+    def _take_value(self, place: int, test: Prepared, text: bytes) -> None:
+        if text == test.likely:
+            return self.give(place, PASS)
+        value = decoded(text)
+        try:
+            if equal(test.expected, value):
+                return self.give(place, PASS)
+            self.give(place, "f", got=shown(value), expected=shortened(test.wanted or ""))
+            if test.message is not None:
+                self._doubtful.add(place)
+        except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
+            # A number that can't be hashed, for one: only a forged frame holds it.
+            raise MalformedError from error
+
+    def _take_message(self, place: int, letter: str, text: bytes) -> None:
+        """A failed assertion's message: an error over it is the test's outcome, as it is where tests are just run."""
+        self._doubtful.discard(place)
+        if letter == "e":
+            self._take_evidence(place, letter, text)
+
+    def _take_evidence(self, place: int, letter: str, text: bytes) -> None:
+        if letter == PASS:
+            self.give(place, PASS)
+            return
+        said = decoded(text)
+        if not isinstance(said, list) or len(said) != 3:
+            raise MalformedError
+        error, told, line = said
+        if not (isinstance(error, str) and isinstance(told, str) and (line is None or isinstance(line, int))):
+            raise MalformedError
+        lines = self.program.source.count("\n") + 1
+        if line is not None and not 1 <= line <= lines:
+            line = None
+        self.give(place, letter, error=shortened(error), message=shortened(told) or None, line=line)
+
+
+def ended(status: int) -> str:
+    """How a process ended, in words, from its status as ``os.wait`` has it."""
+    if signal := status & 0x7F:
+        return f"the process was ended by signal {signal}"
+    return f"the process ended itself with status {status >> 8}"

@@ -1,0 +1,222 @@
+"""Comparison outside the sandbox: a value that came out as tagged JSON against a literal of ours.
+
+A value of the program's never becomes a Python set or dictionary, since it could be built of keys that all hash
+alike: its members are looked up in the literal's instead, which takes time in proportion to the value's length. So
+expected values are never inside, and to pass is to compute the answer.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Final
+
+_SHOWN: Final = 200
+_LONGEST_PART: Final = 2200
+"""Bits of a fraction's numerator or denominator, if a number that is no integer is to equal it."""
+
+_MEMBERS: Final = 12
+_DEEPEST_SHOWN: Final = 5
+_SCALARS: Final = (str, int, float, bool, type(None))
+_SIGNS: Final = {"tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})"), "dict": ("{", "}")}
+
+NOTHING: Final = object()
+"""Equals no literal."""
+
+
+class MalformedError(ValueError):
+    """What came out of the sandbox is no tagged JSON."""
+
+
+def decoded(text: bytes) -> Any:
+    """Tagged JSON as JSON.
+
+    Raises:
+        MalformedError: It is none, or too deep.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedError from error
+
+
+def equal(expected: object, value: Any) -> bool:
+    """Whether the value that tagged JSON stands for ``==`` a literal's value, as Python has it (``True == 1``).
+
+    Args:
+        expected: What `ast.literal_eval` gave.
+        value: What `decoded` gave.
+
+    Raises:
+        MalformedError: The value is no tagged JSON.
+    """
+    if isinstance(value, _SCALARS):
+        return bool(expected == value)
+    if isinstance(value, list):
+        return isinstance(expected, list) and _all_equal(expected, value)
+    tag, held = _opened(value)
+    if tag == "tuple":
+        return isinstance(expected, tuple) and _all_equal(expected, _list(held))
+    if tag in ("set", "frozenset"):
+        return isinstance(expected, set) and _same_members(expected, _list(held))
+    if tag == "dict":
+        return isinstance(expected, dict) and _same_pairs(expected, _list(held))
+    return _equals_scalar(expected, _scalar(tag, held))
+
+
+def same_output(expected: str, got: str) -> bool:
+    """Whether a program printed what was wanted, as the checkers of APPS and TACO see it.
+
+    White space at the end of a line and empty lines at the end don't count; all else does.
+    """
+    return _lines(expected) == _lines(got)
+
+
+def shown(value: Any) -> str:
+    """A value as Python would write it, shortened.
+
+    Raises:
+        MalformedError: It is no tagged JSON.
+    """
+    return shortened(_shown(value, 0))
+
+
+def shortened(text: str) -> str:
+    """A text for people, cut where it gets long; lone surrogates, which no file can hold, as Python writes them."""
+    whole = text[:_SHOWN].encode("utf-8", "backslashreplace").decode()
+    return whole if len(text) <= _SHOWN else f"{whole}…"
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip().splitlines()]
+
+
+def _opened(value: Any) -> tuple[str, Any]:
+    if not isinstance(value, dict) or len(value) != 1:
+        raise MalformedError
+    ((tag, held),) = value.items()
+    return tag, held
+
+
+def _list(held: Any) -> list[Any]:
+    if not isinstance(held, list):
+        raise MalformedError
+    return held
+
+
+def _all_equal(expected: list[Any] | tuple[Any, ...], values: list[Any]) -> bool:
+    return len(expected) == len(values) and all(map(equal, expected, values))
+
+
+def _same_members(expected: set[Any], values: list[Any]) -> bool:
+    """Every value is one of the expected, and each of these was found."""
+    if len(expected) != len(values):
+        return False
+    keys = [_key(value) for value in values]
+    return all(key in expected for key in keys) and len(set(keys)) == len(expected)
+
+
+def _same_pairs(expected: dict[Any, Any], pairs: list[Any]) -> bool:
+    if len(expected) != len(pairs):
+        return False
+    found = set()
+    for pair in pairs:
+        key, held = _pair(pair)
+        if (known := _key(key)) not in expected or not equal(expected[known], held):
+            return False
+        found.add(known)
+    return len(found) == len(expected)
+
+
+def _pair(pair: Any) -> tuple[Any, Any]:
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise MalformedError
+    return pair[0], pair[1]
+
+
+def _key(value: Any) -> Any:
+    """What a member would be looked up by: a scalar or a tuple; a literal's keys are nothing else."""
+    if isinstance(value, _SCALARS):
+        return value
+    if isinstance(value, list):
+        return NOTHING
+    tag, held = _opened(value)
+    if tag == "tuple":
+        return tuple(map(_key, _list(held)))
+    if tag in _SIGNS:
+        return NOTHING
+    return _scalar(tag, held)
+
+
+def _scalar(tag: str, held: Any) -> Any:
+    """A number, bytes or the ellipsis; `NOTHING` for a value that equals no literal."""
+    try:
+        match tag:
+            case "int" if isinstance(held, str):
+                return int(held, 16)
+            case "bytes" if isinstance(held, str):
+                return bytes.fromhex(held)
+            case "complex":
+                real, imaginary = map(float, _list(held))
+                return complex(real, imaginary)
+            case "decimal" if isinstance(held, str):
+                return Decimal(held)
+            case "fraction":
+                parts = [*map(_whole, _list(held))]
+                # To reduce long ones would take time in proportion to their length's square.
+                return Fraction(*parts) if all(part.bit_length() <= _LONGEST_PART for part in parts) else NOTHING
+            case "ellipsis":
+                return ...
+            case "other" if isinstance(held, str):
+                return NOTHING
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise MalformedError from error
+    raise MalformedError
+
+
+def _whole(value: Any) -> int:
+    number = value if isinstance(value, int) else _scalar(*_opened(value))
+    if not isinstance(number, int):
+        raise MalformedError
+    return number
+
+
+def _equals_scalar(expected: object, value: Any) -> bool:
+    try:
+        return bool(expected == value)
+    except ArithmeticError:  # a signalling Decimal
+        return False
+
+
+def _shown(value: Any, depth: int) -> str:
+    if isinstance(value, _SCALARS):
+        return repr(value[:_SHOWN] if isinstance(value, str) else value)
+    if depth > _DEEPEST_SHOWN:
+        return "…"
+    if isinstance(value, list):
+        return f"[{_members(value, depth)}]"
+    tag, held = _opened(value)
+    if tag == "other" and isinstance(held, str):
+        return held
+    if tag == "int" and isinstance(held, str):
+        return held[:_SHOWN]
+    if tag not in _SIGNS:
+        found = _scalar(tag, held)
+        return f"a {tag} that is too long to look at" if found is NOTHING else repr(found)
+    return _shown_container(tag, _list(held), depth)
+
+
+def _shown_container(tag: str, held: list[Any], depth: int) -> str:
+    if not held:
+        return {"tuple": "()", "dict": "{}"}.get(tag, f"{tag}()")
+    first, last = _SIGNS[tag]
+    if tag == "dict":
+        pairs = [f"{_shown(key, depth + 1)}: {_shown(kept, depth + 1)}" for key, kept in map(_pair, held[:_MEMBERS])]
+        return first + ", ".join(pairs) + ("…" if len(held) > _MEMBERS else "") + last
+    return first + _members(held, depth) + ("," if tag == "tuple" and len(held) == 1 else "") + last
+
+
+def _members(values: list[Any], depth: int) -> str:
+    shown_ones = [_shown(value, depth + 1) for value in values[:_MEMBERS]]
+    return ", ".join(shown_ones) + (", …" if len(values) > _MEMBERS else "")

@@ -1,0 +1,135 @@
+"""What the outcomes of tests say of a solution: a verdict, and the first failure as its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import structs
+
+from workbench.model.code import PASS, CodeTest, Execution, Failure, Problem
+from workbench.model.verdict import Outcome, Verdict
+from workbench.verifiers.execution.programs import Code
+
+_REASONS: Final = {
+    "f": "assertion",
+    "e": "exception",
+    "s": "syntax",
+    "t": "time_limit",
+    "x": "killed",
+    "n": "time_limit",
+}
+"""Outcome letter of the first test that isn't passed -> reason code; what is not run had no time left."""
+
+_LONGEST_TEST = 300
+
+
+class _First(NamedTuple):
+    """The first test that is not passed."""
+
+    suite: str
+    position: int
+    letter: str
+    failure: Failure | None
+
+
+def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Execution]) -> Verdict:
+    """The verdict that outcomes by suite make.
+
+    Args:
+        problem: With the tests of these suites.
+        text: The stored solution.
+        code: What was run of it.
+        found: At least one suite's outcomes.
+    """
+    executions = list(found.values())
+    total = sum(len(one.outcomes) for one in executions)
+    ms = sum(one.ms * (len(one.outcomes) - one.outcomes.count("n")) for one in executions)
+    if any(one.harness_killed for one in executions):
+        return Verdict(
+            outcome=Outcome.ERROR,
+            reason="harness_killed",
+            detail="The process that runs solutions died over this one; its tests say nothing.",
+            ms=ms,
+        )
+    score = sum(one.passed for one in executions) / total
+    first = _first(found)
+    if first is None:
+        return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", ms=ms)
+    failure = first.failure
+    return Verdict(
+        outcome=Outcome.INCORRECT,
+        score=score,
+        reason=_REASONS[first.letter],
+        rule=f"test.{first.suite}.{first.position + 1}",
+        reference_final=None if failure is None else failure.expected,
+        candidate_final=None if failure is None else failure.got,
+        candidate_span=None if failure is None else _line(text, code, failure.line),
+        detail=_detail(problem, first, len(found[first.suite].outcomes)),
+        ms=ms,
+    )
+
+
+def without_tests(problem: Problem | None, suites: Sequence[str]) -> Verdict:
+    """The abstention on an item that nothing can be run against."""
+    detail = "no code problem" if problem is None else f"no tests in {' or '.join(suites)}"
+    return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=detail)
+
+
+def not_runnable(trouble: str) -> Verdict:
+    """The failure on a solution in a language whose programs can't be run here."""
+    return Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
+
+
+def unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str, Execution]]) -> Verdict:
+    """The verdict under the first hash seed, marked where other seeds give other outcomes."""
+    first = _outcomes(runs[0])
+    others = [str(seed) for seed, found in zip(seeds, runs, strict=True) if _outcomes(found) != first]
+    if not others or verdict.outcome is Outcome.ERROR:
+        return verdict
+    said = f"other outcomes with PYTHONHASHSEED={', '.join(others)} than with {seeds[0]}"
+    return structs.replace(verdict, reason="unstable", detail=" · ".join(filter(None, (said, verdict.detail))))
+
+
+def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:
+    return {suite: one.outcomes for suite, one in found.items()}
+
+
+def _first(found: Mapping[str, Execution]) -> _First | None:
+    for suite, one in found.items():
+        for position, letter in enumerate(one.outcomes):
+            if letter != PASS:
+                failure = next((failure for failure in one.failures if failure.position == position), None)
+                return _First(suite, position, letter, failure)
+    return None
+
+
+def _detail(problem: Problem, first: _First, total: int) -> str:
+    """The first failure in a line: which test, what it asks, and what was raised; values stand beside it."""
+    failure = first.failure
+    test = problem.suites[first.suite][first.position]
+    parts = [f"{first.suite} {first.position + 1} of {total}", _asked(test)]
+    if failure is not None:
+        raised = ": ".join(filter(None, (failure.error, " ".join((failure.message or "").split()))))
+        parts += [raised, "" if failure.line is None else f"line {failure.line}"]
+    return " · ".join(part for part in parts if part)
+
+
+def _asked(test: CodeTest) -> str:
+    """What a test asks, shortened; the test of a whole program is longer than any line."""
+    if test.form == "program":
+        return ""
+    text = f"input {test.source.strip()}" if test.form == "stdio" else test.source.strip()
+    return text if len(text) <= _LONGEST_TEST else text[: _LONGEST_TEST - 1] + "…"
+
+
+def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
+    """Where a line of the program stands in the stored text, without its indentation; None if it is not part of it."""
+    lines = text.split("\n")
+    place = -1 if line is None else code.first_line + line - 1
+    if not 0 <= place < len(lines):
+        return None
+    found = lines[place]
+    start = sum(len(before) + 1 for before in lines[:place]) + len(found) - len(found.lstrip())
+    end = start + len(found.strip())
+    return (start, end) if start < end else None

@@ -1,0 +1,223 @@
+"""A child: one process, forked from the server, for one solution.
+
+It reads its job from standard input and, once it is locked in, runs it. What comes after the job on standard input is
+the program's own input. Results go to a pipe of their own; nothing here can keep a hostile program from writing
+there too, so whoever reads them must believe no more than "this process gave this value".
+"""
+
+from __future__ import annotations
+
+import json
+import marshal
+import os
+import sys
+from collections.abc import Callable
+from time import perf_counter_ns
+from types import CodeType, ModuleType
+from typing import Any, NoReturn
+
+from .encoding import encoded
+from .frames import HEAD, START, VALUE
+from .limits import grant_last_words, limit_cpu
+
+RESULTS = 3
+"""The descriptor that results are written to."""
+
+SOLUTION = "<solution>"
+TEST = "<test>"
+_MODES = {"expression": "eval", "statement": "exec"}
+FAILED = b"\0failed\0"
+"""Stands between a program's output and why it ended, in a job of the form ``stdio``."""
+
+NO_CODE = 3
+"""The exit status, in the same form, of a text that is no program."""
+
+_MESSAGE = 500
+_REHEARSALS = 20
+_NO_CODE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+"""What ``compile`` raises over a text that is no program."""
+
+_write = os.write
+_exit = os._exit
+
+
+def work() -> NoReturn:
+    """Read the job and do it; this process is locked in already."""
+    size = int.from_bytes(_read(8), "little")
+    job = marshal.loads(_read(size))
+    job["tests"] = marshal.loads(job["tests"])
+    limit_cpu(job["cpu"])
+    if job["kind"] == "stdio":
+        _run_script(job)
+    ran = _run_whole if job["kind"] == "program" else _run_tests
+    ran(job)
+    os.close(RESULTS)
+    _exit(0)
+
+
+def rehearse() -> None:
+    """Do in the server what each child will do, so that the interpreter has it ready: what a child changes of what it
+    shares with the server is copied page by page."""
+    for turn in range(_REHEARSALS):
+        names = _executed(_compiled("def f(x):\n    return [x, 'x']\n", SOLUTION), None)
+        encoded(eval(_compiled("f(1)", TEST, "eval"), names), 100)
+        try:
+            eval(_compiled("f()", TEST, "eval"), names)
+        except TypeError as error:
+            HEAD.pack(turn, _letter(error), 0, len(_evidence(error)))
+
+
+def _read(size: int) -> bytes:
+    """Exactly so many bytes of standard input; without them there is nothing to do."""
+    parts = []
+    while size:
+        part = os.read(0, min(size, 1 << 20))
+        if not part:
+            _exit(0)
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _send(number: int, letter: bytes, since: int, text: bytes = b"") -> None:
+    took = min((perf_counter_ns() - since) // 1000, 0xFFFFFFFF)
+    left = memoryview(HEAD.pack(number, letter, took, len(text)) + text)
+    while left:
+        left = left[_write(RESULTS, left) :]
+
+
+def _run_tests(job: dict[str, Any]) -> None:
+    """Execute the program, then its tests in the same globals, or each in globals of its own."""
+    since = perf_counter_ns()
+    try:
+        code = _compiled(job["source"], SOLUTION)
+        setup = _compiled(job["setup"], TEST) if job["setup"] else None
+    except _NO_CODE as error:
+        return _send(START, b"s", since, _evidence(error))
+    names: dict[str, Any] = {}
+    if not job["fresh"]:
+        try:
+            names = _executed(code, setup)
+        except BaseException as error:
+            return _send(START, b"e", since, _evidence(error))
+    _send(START, b"p", since)
+    for number, form, test, most in job["tests"]:
+        since = perf_counter_ns()
+        try:
+            asked = test if isinstance(test, CodeType) else _compiled(test, TEST, _MODES[form])
+        except _NO_CODE as error:
+            _send(number, b"s", since, _evidence(error))
+            continue
+        try:
+            if job["fresh"]:
+                names = _executed(code, setup)
+            found = eval(asked, names)
+            letter, text = (VALUE, encoded(found, most)) if form == "expression" else (b"p", b"")
+        except BaseException as error:
+            letter, text = _letter(error), _evidence(error)
+        _send(number, letter, since, text)
+    return None
+
+
+def _run_whole(job: dict[str, Any]) -> None:
+    """Execute program, setup and test as one text."""
+    since = perf_counter_ns()
+    try:
+        code = _compiled(job["source"], SOLUTION)
+    except _NO_CODE as error:
+        return _send(START, b"s", since, _evidence(error))
+    _send(START, b"p", since)
+    since = perf_counter_ns()
+    (number, *_), *_ = job["tests"]
+    try:
+        _executed(code, None)
+    except BaseException as error:
+        return _send(number, _letter(error), since, _evidence(error))
+    return _send(number, b"p", since)
+
+
+def _run_script(job: dict[str, Any]) -> NoReturn:
+    """Execute a program that reads standard input; its standard output is the result."""
+    os.dup2(RESULTS, 1)
+    os.close(RESULTS)
+    try:
+        code = _compiled(job["source"], SOLUTION)
+    except _NO_CODE as error:
+        _finish(FAILED + _evidence(error))
+        _exit(NO_CODE)
+    try:
+        try:
+            exec(code, _module("__main__").__dict__)
+        except SystemExit as end:
+            if end.code not in (None, 0):
+                raise
+        _finish()
+    except BaseException as error:
+        _finish(FAILED + _evidence(error))
+        _exit(1)
+    _exit(0)
+
+
+def _finish(last: bytes = b"") -> None:
+    """What an interpreter does at its end: wait for threads, call what was registered, write what is buffered."""
+    if threading := sys.modules.get("threading"):
+        threading._shutdown()
+    if atexit := sys.modules.get("atexit"):
+        atexit._run_exitfuncs()
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    while last:
+        last = last[_write(1, last) :]
+
+
+def _compiled(source: str, name: str, mode: str = "exec") -> CodeType:
+    return compile(source, name, mode, dont_inherit=True)
+
+
+def _module(name: str) -> ModuleType:
+    """A new module under this name, for dataclasses and the like look their module up."""
+    module = sys.modules[name] = ModuleType(name)
+    return module
+
+
+def _executed(code: CodeType, setup: CodeType | None) -> dict[str, Any]:
+    """The globals that a program leaves."""
+    names = _module("solution").__dict__
+    exec(code, names)
+    if setup is not None:
+        exec(setup, names)
+    return names
+
+
+def _letter(error: BaseException) -> bytes:
+    return b"f" if isinstance(error, AssertionError) else b"e"
+
+
+def _evidence(error: BaseException) -> bytes:
+    """The error's type, its message and the solution's line, as JSON; never more than a frame takes."""
+    if isinstance(error, MemoryError):
+        grant_last_words()
+    return _dumps([type(error).__name__[:100], _text(error), _line(error)]).encode("ascii")
+
+
+_dumps: Callable[[Any], str] = json.JSONEncoder().encode
+
+
+def _text(error: BaseException) -> str:
+    """An exception's message; its class may do anything to hide it."""
+    try:
+        return str(error)[:_MESSAGE]
+    except BaseException:
+        return ""
+
+
+def _line(error: BaseException) -> int | None:
+    """The last line of the solution on the way to the error."""
+    if isinstance(error, SyntaxError) and error.filename == SOLUTION:
+        return error.lineno
+    line, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == SOLUTION:
+            line = step.tb_lineno
+        step = step.tb_next
+    return line

@@ -1,0 +1,132 @@
+"""Values as tagged JSON: what a test's expression gave, on its way out of the sandbox.
+
+None, booleans, numbers, strings and lists are themselves (``NaN`` and ``Infinity`` too); all else is an object of one
+key, its kind: ``tuple``, ``set``, ``frozenset``, ``dict`` (pairs), ``bytes`` and large ``int`` (hexadecimal),
+``complex``, ``decimal``, ``fraction``, ``ellipsis``, and ``other`` for what equals no literal. A subclass is reduced
+to its built-in base, whatever it overrides; views of a dictionary's keys and items are sets.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_DEEPEST = 200
+"""Python parses no literal that is nested deeper, so that no deeper value equals one."""
+
+_LARGE_BITS = 4096
+"""Of an integer that is written in hexadecimal, which takes time in proportion to its length."""
+
+_LARGE = 1 << _LARGE_BITS
+_SHOWN = 300
+
+_dumps = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+_LEAVES = frozenset((float, bool, type(None)))
+_EMPTY: dict[Any, Any] = {}
+_VIEWS = frozenset((type(_EMPTY.keys()), type(_EMPTY.items())))
+
+
+class _TooLargeError(Exception):
+    """The value takes more room than any value that equals the literal."""
+
+
+def encoded(value: object, most: int) -> bytes:
+    """A value as tagged JSON in ASCII; one that takes more than ``most`` bytes is ``other``."""
+    try:
+        text = _dumps(_plain(value, [most], 0))
+        if len(text) > most:
+            raise _TooLargeError
+    except (_TooLargeError, RecursionError, MemoryError):
+        text = _dumps({"other": f"a {type(value).__name__} that is too large to look at"})
+    return text.encode("ascii")
+
+
+def _plain(value: Any, room: list[int], depth: int) -> Any:
+    """What stands for a value in JSON; ``room`` shrinks by what it takes at the least."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return value
+    if kind is str:
+        _take(room, len(value))
+        return value
+    if kind is int:
+        return value if -_LARGE < value < _LARGE else {"int": hex(value)}
+    if depth >= _DEEPEST:
+        raise _TooLargeError
+    if kind is list:
+        return _items(value, room, depth)
+    return _tagged(value, room, depth + 1)
+
+
+def _take(room: list[int], size: int) -> None:
+    room[0] -= size
+    if room[0] < 0:
+        raise _TooLargeError
+
+
+def _items(values: Any, room: list[int], depth: int) -> list[Any]:
+    """The members of a container, quickly where all are short."""
+    _take(room, len(values))
+    kinds = set(map(type, values))
+    if kinds <= _LEAVES or (kinds == {int} and max(map(abs, values)) < _LARGE):
+        return list(values)
+    return [_plain(value, room, depth + 1) for value in values]
+
+
+def _tagged(value: Any, room: list[int], depth: int) -> Any:
+    """A value of a kind that JSON has not; methods of the built-in base are called, whatever the class says."""
+    kind = type(value)
+    if issubclass(kind, tuple):
+        return {"tuple": _items(tuple.__getitem__(value, slice(None)), room, depth)}
+    if issubclass(kind, dict):
+        pairs = dict.items(value)
+        _take(room, len(pairs))
+        return {"dict": [[_plain(key, room, depth), _plain(held, room, depth)] for key, held in pairs]}
+    if issubclass(kind, list):
+        return _items(list.__getitem__(value, slice(None)), room, depth)
+    if issubclass(kind, set):
+        return {"set": _items([*set.__iter__(value)], room, depth)}
+    if issubclass(kind, frozenset):
+        return {"frozenset": _items([*frozenset.__iter__(value)], room, depth)}
+    if kind in _VIEWS:
+        return {"set": _items([*value], room, depth)}
+    return _scalar(value, kind, room, depth)
+
+
+def _scalar(value: Any, kind: type, room: list[int], depth: int) -> Any:
+    if issubclass(kind, int):
+        return _plain(int.__add__(value, 0), room, depth)
+    if issubclass(kind, str):
+        return _plain(str.__str__(value), room, depth)
+    if issubclass(kind, float):
+        return float.__add__(value, 0.0)
+    if issubclass(kind, bytes | bytearray):
+        base = bytes if issubclass(kind, bytes) else bytearray
+        _take(room, 2 * base.__len__(value))
+        return {"bytes": base.hex(value)}
+    if issubclass(kind, complex):
+        number = complex.__add__(value, 0)
+        return {"complex": [number.real, number.imag]}
+    if value is ...:
+        return {"ellipsis": None}
+    return _foreign(value, room, depth)
+
+
+def _foreign(value: Any, room: list[int], depth: int) -> Any:
+    """Numbers of the standard library and numpy that equal a literal's; anything else is only shown."""
+    match f"{type(value).__module__}.{type(value).__qualname__}":
+        case "decimal.Decimal":
+            return {"decimal": str(value)}
+        case "fractions.Fraction":
+            return {"fraction": [_plain(value.numerator, room, depth), _plain(value.denominator, room, depth)]}
+        case name if name.startswith("numpy.") and getattr(value, "ndim", None) == 0:
+            return _plain(value.item(), room, depth)
+    return {"other": shown(value)}
+
+
+def shown(value: object) -> str:
+    """A short text for people; the value's own ``repr`` may do anything."""
+    try:
+        return repr(value)[:_SHOWN]
+    except BaseException:
+        return f"<{type(value).__name__}>"

@@ -1,0 +1,17 @@
+"""What a child says of its tests: frames of a test's number, an outcome, the time it took and a text."""
+
+from __future__ import annotations
+
+import struct
+
+HEAD = struct.Struct("=IcII")
+"""Number of the test, letter, microseconds, and bytes of the text that follows."""
+
+START = 0xFFFFFFFF
+"""The number that stands for the program itself, before any test."""
+
+VALUE = b"v"
+"""The letter of a frame whose text is a value to be compared; ``p``, ``f``, ``e`` and ``s`` are outcomes."""
+
+LONGEST_EVIDENCE = 8192
+"""Bytes of the text beside an outcome: error, message and line as JSON."""

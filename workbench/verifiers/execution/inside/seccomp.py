@@ -1,0 +1,152 @@
+"""seccomp: the system calls a program may make, as a filter that the kernel runs before each.
+
+The filter is classic BPF over ``struct seccomp_data`` (number, architecture, address, six arguments of 64 bits). It
+is a list of what is allowed, since a list of what isn't misses whatever the next kernel brings.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import struct
+from collections.abc import Iterable, Sequence
+
+from . import syscalls
+from .system import syscall
+
+_LOAD = 0x20
+_EQUAL, _AT_LEAST, _ANY_BIT = 0x15, 0x35, 0x45
+_RETURN = 0x06
+_ALLOW = 0x7FFF0000
+_KILL_PROCESS = 0x80000000
+_REFUSE = 0x00050000
+
+_NUMBER, _ARCHITECTURE = 0, 4
+_ARGUMENT = 16
+_X32 = 0x40000000
+_SET_MODE_FILTER = 1
+
+_THREAD = 0x10000
+_THREAD_FLAGS = 0x7D0F00
+"""``CLONE_`` flags of a thread: memory, files, handlers, thread group, semaphores, TLS and thread ids."""
+
+_FCNTL = (0, 1, 2, 3, 4, 1030)
+"""Duplicate, and read and set flags; no owner, lease, notice, lock, pipe size or seal."""
+
+_IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+"""Is it a terminal and how large, bytes to read, blocking, and close on exec."""
+
+_PRCTL = (15, 16)
+"""A thread's name."""
+
+Instruction = tuple[int, int, int, int]
+"""Operation, jump if true, jump if false, operand."""
+
+
+def program(machine: str, more: Iterable[tuple[int, int | None]] = ()) -> bytes:
+    """The filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
+
+    Args:
+        machine: Its name.
+        more: Numbers of calls allowed besides, by place as in `syscalls.ALLOWED`.
+
+    Raises:
+        KeyError: There is none for it.
+    """
+    place, architecture = syscalls.MACHINES[machine]
+    refuse = _returning(_REFUSE | errno.EPERM)
+    allow = _returning(_ALLOW)
+    code = [
+        _load(_ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture),
+        _returning(_KILL_PROCESS),
+        _load(_NUMBER),
+        (_AT_LEAST, 0, 1, _X32),
+        refuse,
+    ]
+    code += _on(syscalls.CLONE3[place], [_returning(_REFUSE | errno.ENOSYS)])
+    code += _on(syscalls.CLONE[place], _thread())
+    for pair, argument, values in (
+        (syscalls.FCNTL, 1, _FCNTL),
+        (syscalls.IOCTL, 1, _IOCTL),
+        (syscalls.PRCTL, 0, _PRCTL),
+        (syscalls.PRLIMIT64, 0, (0,)),
+    ):
+        code += _on(pair[place], _one_of(argument, values))
+    numbers = sorted(number for pair in (*syscalls.ALLOWED.values(), *more) if (number := pair[place]) is not None)
+    code += _search(_ranges(numbers), allow, refuse)
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+class Filter:
+    """A filter that is ready: what it takes is laid out beforehand, so that a child has little to do.
+
+    Args:
+        code: From `program`.
+        machine: For which it was made.
+    """
+
+    def __init__(self, code: bytes, machine: str) -> None:
+        self._code = ctypes.create_string_buffer(code, len(code))
+        # struct sock_fprog: a count of instructions and their address.
+        self._described = struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code))
+        self._number = syscalls.SECCOMP[syscalls.MACHINES[machine][0]]
+
+    def confine(self) -> None:
+        """Put this process, which has given up new privileges, and its threads to come under the filter for good.
+
+        Raises:
+            OSError: The kernel refuses.
+        """
+        syscall(self._number, _SET_MODE_FILTER, 0, self._described)
+
+
+def _load(offset: int) -> Instruction:
+    return (_LOAD, 0, 0, offset)
+
+
+def _returning(what: int) -> Instruction:
+    return (_RETURN, 0, 0, what)
+
+
+def _on(number: int, body: list[Instruction]) -> list[Instruction]:
+    """Do this, which ends in an answer, if the call has this number."""
+    return [(_EQUAL, 0, len(body), number), *body]
+
+
+def _thread() -> list[Instruction]:
+    """Allow a clone that is a thread and nothing else."""
+    return [
+        _load(_ARGUMENT),
+        (_ANY_BIT, 0, 2, _THREAD),
+        (_ANY_BIT, 1, 0, 0xFFFFFFFF & ~_THREAD_FLAGS),
+        _returning(_ALLOW),
+        _returning(_REFUSE | errno.EPERM),
+    ]
+
+
+def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
+    """Allow the call if the lower half of an argument is one of these; these kernels take 32 bits of them."""
+    tests: list[Instruction] = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
+    return [_load(_ARGUMENT + 8 * argument), *tests, _returning(_REFUSE | errno.EPERM), _returning(_ALLOW)]
+
+
+def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of numbers that follow one another: first, and one past the last."""
+    found: list[tuple[int, int]] = []
+    for number in numbers:
+        if found and found[-1][1] == number:
+            found[-1] = (found[-1][0], number + 1)
+        else:
+            found.append((number, number + 1))
+    return found
+
+
+def _search(ranges: list[tuple[int, int]], inside: Instruction, outside: Instruction) -> list[Instruction]:
+    """Search the ranges by halves, so that few instructions are run for any number."""
+    if len(ranges) == 1:
+        first, end = ranges[0]
+        return [(_AT_LEAST, 0, 2, first), (_AT_LEAST, 1, 0, end), inside, outside]
+    middle = len(ranges) // 2
+    low, high = _search(ranges[:middle], inside, outside), _search(ranges[middle:], inside, outside)
+    return [(_AT_LEAST, len(low), 0, ranges[middle][0]), *low, *high]

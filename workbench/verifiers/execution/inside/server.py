@@ -1,0 +1,173 @@
+"""The server: a small warm interpreter that forks a child ahead for every solution.
+
+Its pool says on the control socket which child is to end; it answers with how that one ended and with the next
+child, which waits, locked in, for its job. The server itself never reads what a child writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import platform
+import signal
+import socket
+import struct
+import sys
+import traceback
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NoReturn
+
+from . import landlock, seccomp
+from .child import RESULTS, rehearse, work
+from .limits import limit_all
+from .lock import become, die_with, end_strays, only_keep
+from .system import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
+
+ORDER = struct.Struct("=i")
+"""The process id of a child that is to end; 0 for none."""
+
+NEWS = struct.Struct("=iii")
+"""The new child's process id, the one that ended, and its exit status as ``os.wait`` has it."""
+
+AHEAD = 2
+"""Children there are from the start: one works while the next gets ready."""
+
+PRELOADED = (
+    *("bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal"),
+    *("enum", "fractions", "functools", "hashlib", "heapq", "itertools", "json", "math", "numbers", "operator"),
+    *("random", "re", "statistics", "string", "textwrap", "time", "typing"),
+)
+"""What programs import most: a child has it without reading a file."""
+
+_LINUX = sys.platform == "linux"
+
+
+class Server:
+    """The forking process.
+
+    Args:
+        config: As `workbench.verifiers.execution.box` writes it.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._control = socket.socket(fileno=config["control"])
+        self._locked: bool = config["locked"]
+        self._filter: seccomp.Filter | None = None
+        self._children: set[int] = set()
+        self._pid = os.getpid()
+        self._prepare(config)
+
+    def _prepare(self, config: dict[str, Any]) -> None:
+        """Load what programs import, then give up all that a child must not have."""
+        sys.path[:] = config["path"]
+        with _without_hooks():
+            for name in PRELOADED:
+                importlib.import_module(name)
+        sys.modules["random"].seed(config["seed"])
+        _be_ordinary()
+        os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+        os.dup2(1, 2)
+        if _LINUX:
+            become(config["user"], config["read"])
+            if self._locked:
+                # Without walls it has to outlive its parent for a moment, and end what programs left behind.
+                die_with(config["parent"])
+            prctl(PR_SET_CHILD_SUBREAPER, 1)
+            prctl(PR_SET_DUMPABLE, 0)
+            prctl(PR_SET_NO_NEW_PRIVS, 1)
+        limit_all(config["memory"], config["processes"])
+        if self._locked:
+            self._filter = seccomp.Filter(seccomp.program(platform.machine()), platform.machine())
+            landlock.restrict(config["read"], config["list"], [os.devnull], landlock.version())
+        rehearse()
+        gc.collect()
+        gc.freeze()
+
+    def serve(self) -> NoReturn:
+        """Fork a child for every order until the pool closes its end."""
+        with contextlib.suppress(OSError):  # the pool has gone in the midst of it
+            for _ in range(AHEAD):
+                self._announce(0, 0)
+            while order := self._order():
+                status = self._end(order[0]) if order[0] else 0
+                self._announce(order[0], status)
+        for child in list(self._children):
+            self._end(child)
+        os._exit(0)
+
+    def _order(self) -> tuple[int] | None:
+        data = self._control.recv(ORDER.size, socket.MSG_WAITALL)
+        return ORDER.unpack(data) if len(data) == ORDER.size else None
+
+    def _end(self, child: int) -> int:
+        """End a child and all it left behind; returns its exit status."""
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        self._children.discard(child)
+        if not self._locked:
+            end_strays(child, self._children)
+        return status
+
+    def _announce(self, ended: int, status: int) -> None:
+        """Fork the next child, and give the pool its ends of the child's pipes."""
+        job, to_job = os.pipe()
+        results, to_results = os.pipe()
+        child = os.fork()
+        if not child:
+            self._become_child(job, to_results)
+        self._children.add(child)
+        socket.send_fds(self._control, [NEWS.pack(child, ended, status)], [to_job, results])
+        for descriptor in (job, to_job, results, to_results):
+            os.close(descriptor)
+
+    def _become_child(self, job: int, to_results: int) -> NoReturn:
+        """Lock this process in and have it work; whatever goes wrong, it ends here."""
+        try:
+            os.setsid()
+            only_keep(job, to_results, RESULTS)
+            if _LINUX:
+                die_with(self._pid)
+            if self._filter:
+                self._filter.confine()
+            work()
+        finally:
+            os._exit(70)
+
+
+@contextlib.contextmanager
+def _without_hooks() -> Iterator[None]:
+    """Keep modules from hearing of forks: a program's random numbers are to begin alike each time."""
+    register, os.register_at_fork = os.register_at_fork, lambda **hooks: None
+    try:
+        yield
+    finally:
+        os.register_at_fork = register
+
+
+def _be_ordinary() -> None:
+    """Look to a program like an interpreter that nothing has been done in."""
+    import site
+
+    for install in (site.setquit, site.setcopyright, site.sethelper):
+        install()
+    package = __name__.rpartition(".")[0]
+    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+        del sys.modules[name]
+    sys.modules["__main__"] = ModuleType("__main__")
+    sys.argv[:] = [""]
+    os.environ.clear()
+
+
+def main(config: dict[str, Any]) -> NoReturn:
+    """Serve, or say on the control socket why that is impossible."""
+    try:
+        server = Server(config)
+    except BaseException:
+        with socket.socket(fileno=os.dup(config["control"])) as control:
+            control.sendall(NEWS.pack(-1, 0, 0) + json.dumps(traceback.format_exc()[-1000:]).encode())
+        os._exit(1)
+    server.serve()

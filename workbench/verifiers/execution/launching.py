@@ -1,0 +1,317 @@
+"""One program of another language on its way through the sandbox: a process for as many of its tests as it survives."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from glob import glob
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.model.code import PASS, Execution, Failure, Level, Program
+from workbench.verifiers.execution.box import FLAGS, HOME, namespaces, own_user
+from workbench.verifiers.execution.case import ended
+from workbench.verifiers.execution.compare import same_output, shortened
+from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
+from workbench.verifiers.execution.interpreter import interpreter
+from workbench.verifiers.execution.listening import Cut, Line, Listener, awaited
+from workbench.verifiers.execution.runners import Asked, Runner, Split, require
+from workbench.verifiers.execution.running import LOOK_S
+from workbench.verifiers.execution.settings import Settings
+
+_BOOT: Final = (
+    "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
+    "from inside import launch; launch.main(config)"
+)
+_START_S: Final = 3.0
+_COMPILE_S: Final = 30.0
+"""Time for the walls and the interpreter to be there, and for a compiler besides."""
+
+_FOLDER_BYTES: Final = 1 << 26
+_PROCESSES: Final = 64
+_FAILURES: Final = 5
+_CPU_SLACK_S: Final = 2
+_LOADERS: Final = tuple(sorted(glob("/lib*/ld-*")))
+"""What starts any program that uses shared libraries."""
+
+
+class _Heard(Struct):
+    """What came of one process.
+
+    Attributes:
+        lines: Its report.
+        output: All that it wrote.
+        cut: Why it was ended, as an outcome and in words; None if it ended itself or had said everything.
+        status: How it ended, as ``os.wait`` has it.
+        seconds: Wall time since it was started.
+    """
+
+    lines: list[Line]
+    output: bytes
+    cut: Cut | None
+    status: int
+    seconds: float
+
+
+class Launched:
+    """A program of another language being run against its tests, on a thread of its own.
+
+    Attributes:
+        next_look: Monotonic time at which `look` is due.
+
+    Raises:
+        VerifierError: Programs of its language can't be run here, or not at this level.
+    """
+
+    def __init__(self, program: Program, level: Level, settings: Settings) -> None:
+        self.next_look = 0.0
+        self._stopped = threading.Event()
+        launch = _Launch(program, require(program.language, level), level, settings, self._stopped)
+        self._executor = ThreadPoolExecutor(1)
+        self._future = self._executor.submit(launch.execution)
+
+    def look(self) -> Execution | None:
+        """What came of it, once that is known."""
+        if not self._future.done():
+            self.next_look = time.monotonic() + LOOK_S
+            return None
+        self._executor.shutdown()
+        return self._future.result()
+
+    def end(self) -> None:
+        """End it; nothing it started lives when this returns."""
+        self._stopped.set()
+        self._executor.shutdown()
+
+
+class _Launch:
+    """A program and its outcomes so far."""
+
+    def __init__(
+        self, program: Program, runner: Runner, level: Level, settings: Settings, stopped: threading.Event
+    ) -> None:
+        self._stopped = stopped
+        self._program = program
+        self._runner = runner
+        self._level: Level = level
+        self._settings = settings
+        self._splits = [runner.split(test) if test.form == "expression" else None for test in program.tests]
+        self._letters: list[str] = []
+        self._failures: list[Failure] = []
+        self._seconds = 0.0
+        self._ends = time.monotonic() + settings.seconds_total
+
+    def execution(self) -> Execution:
+        """Run what isn't run yet, process by process, until every test has its outcome."""
+        tests = self._program.tests
+        while (place := len(self._letters)) < len(tests):
+            if self._stopped.is_set() or self._decided or time.monotonic() >= self._ends:
+                self._letters += "n" * (len(tests) - place)
+            elif tests[place].form == "stdio":
+                self._run_script(place)
+            else:
+                self._run_tests(self._together(place))
+        ran = len(tests) - self._letters.count("n")
+        forgeable = (
+            letter == PASS and split is None and test.form != "stdio"
+            for letter, split, test in zip(self._letters, self._splits, tests, strict=True)
+        )
+        return Execution(
+            outcomes="".join(self._letters),
+            level=self._level,
+            forgeable=sum(forgeable),
+            ms=self._seconds * 1000 / ran if ran else 0.0,
+            failures=tuple(self._failures),
+        )
+
+    @property
+    def _decided(self) -> bool:
+        return self._settings.stop_early and any(letter != PASS for letter in self._letters)
+
+    def _together(self, place: int) -> range:
+        """The tests from this place on that one process runs; a whole program is one of its own."""
+        forms = [test.form for test in self._program.tests]
+        if self._settings.fresh_per_test or forms[place] == "program":
+            return range(place, place + 1)
+        ends = (end for end in range(place, len(forms)) if forms[end] in ("program", "stdio"))
+        return range(place, next(ends, len(forms)))
+
+    def _run_script(self, place: int) -> None:
+        test = self._program.tests[place]
+        heard = self._heard(self._program.source, test.source, "", 0)
+        if heard.cut:
+            self._give(*heard.cut)
+        elif heard.status:
+            self._give("x" if heard.status & 0x7F else "e", ended(heard.status))
+        else:
+            got, wanted = heard.output.decode("utf-8", "replace"), test.expected or ""
+            if same_output(wanted, got):
+                self._give(PASS)
+            else:
+                self._give("f", got=shortened(got), expected=shortened(wanted))
+
+    def _run_tests(self, places: range) -> None:
+        splits = [self._splits[place] for place in places]
+        sources = [self._program.tests[place].source for place in places]
+        asked = Asked(
+            source=self._program.source,
+            setup=self._program.setup,
+            tests=tuple(s.expression if s else source for s, source in zip(splits, sources, strict=True)),
+            compared=tuple(split is not None for split in splits),
+            mark=secrets.token_hex(8),
+        )
+        heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        start, *lines = heard.lines or [Line()]
+        if not start.started:
+            self._give_all(len(places), heard, start)
+            return
+        for split, line in zip(splits, lines, strict=False):
+            self._take(split, line)
+            if self._decided:
+                return
+        if len(lines) < len(places):
+            self._give(*(heard.cut or ("x", ended(heard.status))))
+
+    def _give_all(self, count: int, heard: _Heard, start: Line) -> None:
+        """The program itself didn't come to its end: each test has that outcome."""
+        for _ in range(count):
+            if heard.status == UNCOMPILED << 8:
+                self._give("s", "it doesn't compile")
+            elif start.outcome not in (PASS, None):
+                self._tell(start.outcome, start)
+            else:
+                self._give(*(heard.cut or ("x", ended(heard.status))))
+
+    def _take(self, split: Split | None, line: Line) -> None:
+        """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
+        if split is None:
+            self._tell(line.outcome or "x", line)
+        elif not bytes(line.value):
+            self._tell("x" if line.outcome in (PASS, None) else line.outcome, line)
+        elif _same(bytes(line.value), split.literal.encode()):
+            self._give(PASS)
+        else:
+            self._give("f", got=_text(line.value), expected=shortened(split.literal))
+
+    def _tell(self, letter: str, line: Line) -> None:
+        known = line.line is not None and 1 <= line.line <= self._program.source.count("\n") + 1
+        error = None if line.error is None else shortened(line.error)
+        message = shortened(line.message) if line.message else None
+        self._give(letter, message, error=error, line=line.line if known else None)
+
+    def _give(self, letter: str, message: str | None = None, **told: Any) -> None:
+        self._letters.append(letter)
+        if letter != PASS and len(self._failures) < _FAILURES:
+            place = len(self._letters) - 1
+            self._failures.append(Failure(position=place, outcome=letter, message=message, **told))
+
+    def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
+        """Run a file until it has said so many lines, has ended, or must be ended."""
+        began = time.monotonic()
+        with _process(self._runner, text, given, self._settings) as process:
+            listener = Listener(process, mark, count, self._settings.output_bytes)
+            start_s = _COMPILE_S if self._runner.compile else _START_S
+            cut = listener.listen(self._program.seconds, start_s, self._ends, self._stopped)
+            if cut is None and (not count or len(listener.lines) < count):
+                cut = awaited(process, self._program.seconds)
+        code = process.returncode
+        self._seconds += time.monotonic() - began
+        # The launcher says of a program that a signal has ended 128 and its number.
+        status = code - 128 if code > 128 else code << 8
+        return _Heard(listener.lines, bytes(listener.output), cut, status, time.monotonic() - began)
+
+
+def _text(value: msgspec.Raw) -> str:
+    return shortened(bytes(value).decode("utf-8", "replace"))
+
+
+def _same(value: bytes, literal: bytes) -> bool:
+    """Whether two JSON texts are the same value: numbers as JavaScript has them, and no number is a boolean."""
+    try:
+        return bool(_strict(json.loads(value, parse_int=float)) == _strict(json.loads(literal, parse_int=float)))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _strict(value: Any) -> Any:
+    """A JSON value in which ``true`` doesn't equal 1."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, list):
+        return [_strict(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _strict(one) for name, one in value.items()}
+    return value
+
+
+@contextlib.contextmanager
+def _process(runner: Runner, text: str, given: str, settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
+    """A file being run, with this on its standard input; all of it has ended afterwards."""
+    with ExitStack() as stack:
+        file, given_file = (stack.enter_context(_read_only(content)) for content in (text, given))
+        lifeline, own_end = (
+            stack.enter_context(os.fdopen(end, mode)) for end, mode in zip(os.pipe(), "rw", strict=True)
+        )
+        process = subprocess.Popen(
+            _command(runner, settings, file.fileno(), lifeline.fileno()),
+            pass_fds=[file.fileno(), lifeline.fileno()],
+            stdin=given_file,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
+        stack.enter_context(process)
+        # Whoever is process 1 behind the walls ends when it hears that nobody is here any more.
+        stack.callback(own_end.close)
+        yield process
+
+
+def _read_only(content: str) -> BinaryIO:
+    """A file without a name that holds this, and can't be written."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content.encode("utf-8", "surrogatepass"))
+        file.flush()
+        return open(f"/proc/self/fd/{file.fileno()}", "rb")
+
+
+def _command(runner: Runner, settings: Settings, file: int, lifeline: int) -> list[str]:
+    """The command line: walls, the launcher, and in its place the program's own interpreter."""
+    known = interpreter(settings.python)
+    root = os.geteuid() == 0
+    commands = [runner.command(words) for words in (runner.compile, runner.run)]
+    own = [command[0] for command in commands if command]
+    config = {
+        "home": HOME,
+        "lifeline": lifeline,
+        "user": own_user(),
+        "read": [*known.readable(with_packages=False), *runner.reads],
+        "list": runner.reads,
+        "runnable": [*own, *_LOADERS],
+        "compile": commands[0],
+        "run": commands[1],
+        "memory": settings.memory_bytes,
+        "processes": _PROCESSES if root else None,
+        "cpu": settings.seconds_total + _CPU_SLACK_S,
+        "environment": runner.environment,
+    }
+    places = [*dict.fromkeys((*own, *runner.reads))]
+    folders = sorted({os.path.dirname(path) for path in places} - {"/"})
+    more = [word for folder in folders for word in ("--perms", "0755", "--dir", folder)]
+    more += [word for path in places for word in ("--ro-bind", path, path)]
+    more += ["--perms", "0755", "--size", str(_FOLDER_BYTES), "--tmpfs", FOLDER]
+    more += ["--perms", "0644", "--ro-bind-data", str(file), runner.file]
+    walls = namespaces(known, root=root, with_packages=False, more=more)
+    return [*walls, known.program, *FLAGS, "-c", _BOOT, json.dumps(config)]

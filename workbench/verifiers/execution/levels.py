@@ -1,0 +1,200 @@
+"""Which level of the sandbox holds on this machine: found by attacking it, and remembered.
+
+That something is installed says little: bubblewrap in a container, for instance, can't mount /proc. So a level is used
+only if it has withstood attacks here, with this kernel, interpreter and version of workbench.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import platform
+import shutil
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from platformdirs import user_cache_path
+
+from workbench.config.file import write_whole
+from workbench.errors import VerifierError
+from workbench.model.code import Level
+from workbench.verifiers.execution.attacks.attack import AttackResult, corpus
+from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+
+SAFE_LEVELS: Final[tuple[Level, ...]] = ("L3", "L2")
+"""Levels that keep a program in, best first."""
+
+_UNSAFE: Final[Level] = "L1"
+
+_PACKAGE: Final = Path(__file__).parent
+_SETTINGS: Final = (
+    "/proc/sys/kernel/unprivileged_userns_clone",
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+    "/proc/sys/user/max_user_namespaces",
+    "/sys/kernel/security/lsm",
+)
+_STATUS: Final = ("NoNewPrivs", "Seccomp", "CapEff", "CapBnd")
+
+
+class Standing(Struct, frozen=True):
+    """How a level stands on this machine.
+
+    Attributes:
+        level: The level.
+        results: What came of each attack.
+        unusable: Why it can't be used at all, or None.
+    """
+
+    level: Level
+    results: tuple[AttackResult, ...] = ()
+    unusable: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether it can be used and has withstood all."""
+        return self.unusable is None and all(result.held for result in self.results)
+
+
+def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
+    """Attack a level and tell what came of each attack that it has to hold.
+
+    Args:
+        level: The level.
+        first_use: Run only the few attacks that a level has to hold before it is used.
+
+    Raises:
+        UnusableLevelError: The level doesn't start on this machine.
+    """
+    return attacked(level, [attack for attack in corpus() if attack.first or not first_use])
+
+
+def survey() -> list[Standing]:
+    """Attack every safe level with all there is, and remember the best that holds; best first."""
+    with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
+        found = list(executor.map(partial(_standing, first_use=False), SAFE_LEVELS))
+    if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
+        _remember(_place(), best)
+    return found
+
+
+def best_level(*, allow_unsafe: bool = False) -> Level:
+    """The best level that holds here; the first call on a machine takes some seconds, others read what it found.
+
+    Args:
+        allow_unsafe: Where no level holds, return ``"L1"``, which limits what a program uses and keeps it from nothing.
+
+    Raises:
+        VerifierError: No level holds.
+    """
+    place = _place()
+    level = _remembered(place) or _found(place)
+    if level == _UNSAFE and not allow_unsafe:
+        raise VerifierError(
+            "Solutions can't be run here: nothing on this machine keeps a program in.",
+            "On Linux 5.13 or later with Landlock that works as it is, better with bubblewrap installed; "
+            "`workbench doctor DB` says what is missing. To run them all the same, with limits alone: "
+            "--allow-unsafe-execution.",
+        )
+    return level
+
+
+def _found(place: Path) -> Level:
+    """Attack the levels from the best on, and remember the first that holds.
+
+    That none does isn't remembered: it may be the fault of the moment.
+    """
+    for level in SAFE_LEVELS:
+        if _standing(level, first_use=True).holds:
+            _remember(place, level)
+            return level
+    return _UNSAFE
+
+
+def _standing(level: Level, *, first_use: bool) -> Standing:
+    try:
+        return Standing(level, tuple(check_level(level, first_use=first_use)))
+    except UnusableLevelError as error:
+        return Standing(level, unusable=str(error))
+
+
+def _place() -> Path:
+    """The file that holds what was found on this machine as it is now."""
+    about = [_version(), sys.version, os.path.realpath(sys.executable), os.getuid(), *_machine(), _own_files()]
+    key = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
+    return user_cache_path("workbench", appauthor=False) / f"sandbox-{key}.json"
+
+
+def _version() -> str:
+    """Workbench's own; of no package if it was never installed."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        return metadata.version("verifier-workbench")
+    return ""
+
+
+def _machine() -> list[str]:
+    """What of this machine decides whether a level holds: kernel, bubblewrap, settings, and what this process may."""
+    about = [*platform.uname()[::2], _bubblewrap()]
+    about += [_text(path) for path in _SETTINGS]
+    about += [line for line in _text("/proc/self/status").splitlines() if line.startswith(_STATUS)]
+    for kind in ("user", "pid", "mnt"):
+        with contextlib.suppress(OSError):
+            about.append(os.readlink(f"/proc/self/ns/{kind}"))
+    return about
+
+
+def _bubblewrap() -> str:
+    path = shutil.which("bwrap")
+    if path is None:
+        return ""
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        return path + subprocess.run([path, "--version"], capture_output=True, text=True, timeout=5).stdout
+    return path
+
+
+def _own_files() -> str:
+    """A hash of the code that keeps programs in, and of the attacks."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".cjs")):
+        total.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
+    return total.hexdigest()
+
+
+def _text(path: str) -> str:
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        return Path(path).read_text()
+    return ""
+
+
+def _remembered(place: Path) -> Level | None:
+    """What was found here before; nothing that another user could have written counts."""
+    try:
+        with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
+            about = os.fstat(stream.fileno())
+            if not (stat.S_ISREG(about.st_mode) and _is_ours(about) and _is_ours(place.parent.stat())):
+                return None
+            level: Level = msgspec.json.decode(stream.read(64), type=Level)
+            return level
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _is_ours(about: os.stat_result) -> bool:
+    return about.st_uid == os.getuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _remember(place: Path, level: Level) -> None:
+    """Keep what was found; where nothing can be written, it is found anew each time."""
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(place, json.dumps(level))
+        place.chmod(0o600)

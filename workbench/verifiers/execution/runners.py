@@ -1,0 +1,173 @@
+"""Programs of other languages: what a language has to say of itself, and how its programs are run.
+
+A runner names the commands that compile and run a file, and makes that file of a program and its tests. Both run in
+bubblewrap, under Landlock and seccomp as Python programs do; but they have to execute a file, which a Python program
+need not, so that there must be namespaces around them: level L3 and no other.
+
+An installed package adds a language by an entry point of the group ``workbench.runners``, whose name is the language
+and which gives a `Runner`. Settings files can't: they come with a database, maybe from somebody else.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.errors import VerifierError
+from workbench.model.code import CodeTest, Level
+from workbench.verifiers.execution.inside.launch import FOLDER
+
+GROUP: Final = "workbench.runners"
+_LONGEST_S: Final = 30
+
+
+class Asked(Struct, frozen=True, kw_only=True):
+    """What a file has to do: run the program, then the tests in order, and report on each.
+
+    It writes lines to standard output that begin with the mark and a space, and then have a JSON object. When the
+    program has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which is the end. Then for each test:
+    ``{"value": ...}`` if its value is compared outside, or ``{"outcome": ...}`` (``p``, ``f``, ``e`` or ``s``) if it
+    is decided inside or has no value. ``error``, ``message`` and ``line`` tell why. The program's time is counted from
+    a line ``{"ready": true}`` on, if there is one before it is run.
+
+    Attributes:
+        source: The program, and what stands between it and the tests.
+        tests: What is to be run; of a test with a literal only the expression.
+        compared: For each test, whether its value is asked for.
+        mark: A random word that begins each line of the report.
+    """
+
+    source: str
+    setup: str
+    tests: tuple[str, ...]
+    compared: tuple[bool, ...]
+    mark: str
+
+
+class Split(Struct, frozen=True):
+    """A test as an expression and the JSON text that its value must equal."""
+
+    expression: str
+    literal: str
+
+
+class Runner(Struct, frozen=True, kw_only=True):
+    """A language.
+
+    In commands ``{source}`` stands for the program's file and ``{folder}`` for its folder, where what compiles it may
+    write; the first word is looked up on PATH.
+
+    Attributes:
+        name: The language's name, as in a problem's ``language``.
+        extensions: Of its files, with the dot; the first is used.
+        run: The command that runs a file.
+        file_of: Makes the file of a program and tests.
+        compile: The command that comes before, if there is one; the program has a syntax error if it fails.
+        version: The command that prints the version.
+        reads: Files and folders that it needs besides shared libraries and its commands.
+        environment: Its environment.
+        split: Takes a test apart whose value can be compared outside; None for a test that can't.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    run: tuple[str, ...]
+    file_of: Callable[[Asked], str]
+    compile: tuple[str, ...] = ()
+    version: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
+    environment: dict[str, str] = {}
+    split: Callable[[CodeTest], Split | None] = lambda test: None
+
+    @property
+    def file(self) -> str:
+        """Where the program's file is."""
+        return f"{FOLDER}/main{self.extensions[0]}"
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """A command with its program's real path, and the file's."""
+        if not words:
+            return []
+        given = [word.replace("{source}", self.file).replace("{folder}", FOLDER) for word in words]
+        return [_found(given[0], self.name), *given[1:]]
+
+
+def languages() -> list[str]:
+    """Names of the languages that there are runners for, besides Python."""
+    return sorted({point.name for point in entry_points(group=GROUP)} | {"javascript"})
+
+
+def runner_of(language: str) -> Runner:
+    """The runner of a language.
+
+    Raises:
+        VerifierError: There is none, or several.
+    """
+    if language == "javascript":
+        from workbench.verifiers.execution.javascript import JAVASCRIPT
+
+        return JAVASCRIPT
+    points = [point for point in entry_points(group=GROUP) if point.name == language]
+    if len(points) != 1:
+        known = ", ".join(["python", *languages()])
+        count = "no" if not points else "more than one"
+        raise VerifierError(f"There is {count} runner for the language {language!r}.", f"Known languages: {known}.")
+    runner = points[0].load()
+    if not isinstance(runner, Runner):
+        raise VerifierError(f"What is installed for the language {language!r} is no runner: {points[0].value}.")
+    return runner
+
+
+def require(language: str, level: Level) -> Runner:
+    """The runner of a language whose programs can be run here, at this level.
+
+    Raises:
+        VerifierError: They can't.
+    """
+    runner = runner_of(language)
+    if level != "L3":
+        raise VerifierError(
+            f"Programs in {language} are run at isolation L3 only, not at {level}: they have to execute a file.",
+            "Install bubblewrap; `workbench doctor DB` says whether L3 holds here.",
+        )
+    for words in (runner.compile, runner.run):
+        runner.command(words)
+    return runner
+
+
+@lru_cache(maxsize=16)
+def version_of(language: str) -> str:
+    """The version of what runs a language's programs.
+
+    Raises:
+        VerifierError: It isn't installed, or doesn't say.
+    """
+    runner = runner_of(language)
+    try:
+        said = subprocess.run(
+            runner.command(runner.version),
+            capture_output=True,
+            timeout=_LONGEST_S,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise VerifierError(f"The version of what runs {language} can't be told: {error}") from error
+    return f"{language} {said.stdout.strip()}"
+
+
+def _found(program: str, language: str) -> str:
+    path = shutil.which(program)
+    if path is None:
+        raise VerifierError(
+            f"Programs in {language} need {program!r}, which is not installed here.", f"Install {program}."
+        )
+    return str(Path(path).resolve())

@@ -1,0 +1,138 @@
+"""A child at work: what it is sent, what it says and how long it may go on."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from typing import Final
+
+from workbench.verifiers.execution.box import Child
+from workbench.verifiers.execution.case import Batch, Case, ended
+from workbench.verifiers.execution.compare import MalformedError
+from workbench.verifiers.execution.inside.frames import START
+from workbench.verifiers.execution.reading import Frame, Results
+
+LOOK_S: Final = 0.01
+"""How often a child is looked at. It isn't listened to meanwhile, so that its quick tests wake nobody up."""
+
+_STARTS: Final = frozenset("pfes")
+_CUT_OFF: Final = "it wrote more than it may, or nothing that makes sense"
+
+
+class Running:
+    """One child with its batch of a solution's tests.
+
+    Attributes:
+        child: The process and its pipes.
+        next_look: Monotonic time at which `heed` is due, should nothing happen before.
+        awaits_end: How the process ended is needed to know what became of its test.
+    """
+
+    def __init__(self, case: Case, batch: Batch, child: Child) -> None:
+        self.child = child
+        self.next_look = 0.0
+        self.awaits_end = batch.kind == "stdio"
+        self._case = case
+        self._batch = batch
+        self._results = Results(child.results, case.most_bytes(batch), case.longest(batch))
+        self._unsent = memoryview(batch.job)
+        self._started = batch.kind == "stdio"
+        # What is begun when all is decided is messages, and these are wanted.
+        self._stops = not case.decided
+        self._done = 0
+        self._began = self._since = time.monotonic()
+        self._send()
+
+    @property
+    def watched(self) -> list[tuple[int, int]]:
+        """Its descriptors, and the events of `select.poll` to wait for; the end of one is always heard."""
+        results = [(self.child.results, 0)]
+        return [*results, (self.child.job, select.POLLOUT)] if self._unsent else results
+
+    def heed(self) -> bool:
+        """Send, take in what it said, and see to its deadlines; returns whether it has to end."""
+        self._send()
+        try:
+            self._results.read()
+            over = self._batch.kind != "stdio" and self._take()
+        except MalformedError:
+            self._give_up("x", _CUT_OFF)
+            return True
+        if over:
+            return True
+        if self._results.ended:
+            self.awaits_end = True
+            return True
+        return self._late()
+
+    def ended(self, status: int) -> None:
+        """The process is gone, with this status as ``os.wait`` has it."""
+        if self._done == len(self._batch.places):
+            return
+        if self._batch.kind == "stdio":
+            micros = int(1e6 * (time.monotonic() - self._began))
+            self._case.take_output(self._batch.places[0], self._results.output(), status, micros)
+        else:
+            self._give_up("x", ended(status))
+
+    def _send(self) -> None:
+        """Send what there is room for; the end of the job is the end of the program's input."""
+        if not self._unsent:
+            return
+        try:
+            while self._unsent:
+                self._unsent = self._unsent[os.write(self.child.job, self._unsent) :]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._unsent = self._unsent[:0]
+        self.child.close_job()
+
+    def _take(self) -> bool:
+        """Take in frames; returns whether all of the batch is known.
+
+        Raises:
+            MalformedError: They don't come from a child that does its work.
+        """
+        for frame in self._results.frames():
+            self._since = time.monotonic()
+            if not self._started:
+                self._start(frame)
+            else:
+                self._next(frame)
+            if self._done == len(self._batch.places) or (self._stops and self._case.decided):
+                return True
+        return False
+
+    def _start(self, frame: Frame) -> None:
+        if frame.number != START or frame.letter not in _STARTS:
+            raise MalformedError
+        self._started = True
+        if frame.letter != "p":
+            self._case.start_failed(self._batch.places, frame)
+            self._done = len(self._batch.places)
+
+    def _next(self, frame: Frame) -> None:
+        place = self._batch.places[self._done]
+        if frame.number != place:
+            raise MalformedError
+        self._case.take(place, frame)
+        self._done += 1
+
+    def _late(self) -> bool:
+        now = time.monotonic()
+        seconds = self._case.program.seconds
+        if now > min(self._since + seconds, self._case.ends):
+            self._give_up("t", f"it took more than {seconds:g} s")
+            self.awaits_end = False
+            return True
+        self.next_look = min(now + LOOK_S, self._since + seconds)
+        return False
+
+    def _give_up(self, letter: str, message: str) -> None:
+        """Give the test at work this outcome, and the others too if the program didn't even come to its tests."""
+        places = self._batch.places[self._done :]
+        for place in places if not self._started else places[:1]:
+            self._case.give(place, letter, message=message)
+        self._done = len(self._batch.places)

@@ -1,0 +1,160 @@
+"""Tests made ready for the sandbox, once for all solutions of a problem."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import marshal
+import warnings
+from collections.abc import Iterable
+from functools import lru_cache
+from types import CodeType
+from typing import Any, Final
+
+from msgspec import Struct, structs
+
+from workbench.model.assertion import assertion_of
+from workbench.model.code import CodeTest, Form
+from workbench.verifiers.execution.compare import decoded, equal
+from workbench.verifiers.execution.inside.encoding import encoded
+
+TEST: Final = "<test>"
+_MAGIC: Final = importlib.util.MAGIC_NUMBER.hex()
+_MARSHAL: Final = 4
+"""The format of plain values that interpreters from 3.4 on read; code is for those of one `_MAGIC` alone."""
+
+_LEAST_ROOM: Final = 1 << 16
+_ROOM: Final = 64
+"""Bytes that a value equal to a literal takes as tagged JSON, at most, for each character of the test: ``1e300``
+equals an integer of 301 digits."""
+
+_LONGEST_COMPILED: Final = 1 << 14
+_DOUBLED: Final = "finally"
+"""The compiler writes what stands behind it twice, and so twice as much for each that stands within another."""
+
+
+class Prepared(Struct, frozen=True):
+    """One test.
+
+    Attributes:
+        form: As it is run, which is ``statement`` for a test that only claims to be an ``expression``.
+        sent: Its code or, for another interpreter, its text; what of it must not be known inside is left out.
+        expected: What an ``expression`` must equal.
+        likely: Just that as it most likely comes out, so that most passes need no decoding.
+        wanted: The same as the test has it, or the output a program of the form ``stdio`` is to print.
+        message: A statement that raises what the assertion would, where its message is computed; it is run only
+            when the value turned out wrong, and decides between a failure and an error.
+    """
+
+    form: Form
+    sent: str | CodeType
+    expected: object = None
+    likely: bytes = b""
+    wanted: str | None = None
+    message: str | CodeType | None = None
+
+
+Sent = tuple[int, str, str | CodeType, int]
+"""A test as a child gets it: its place in the suite, form, code and room."""
+
+
+class Suite(Struct, frozen=True):
+    """The tests of a problem.
+
+    Attributes:
+        tests: In their order.
+        together: Places of those that one process can run.
+        packed: These, as a child gets them.
+        room: Bytes a value may take on its way out; a larger one can't equal the literal. A child gets to know it, so
+            that it is the same for all and says next to nothing about any.
+    """
+
+    tests: tuple[Prepared, ...]
+    together: tuple[int, ...]
+    packed: bytes
+    room: int
+
+    def sent(self, place: int) -> Sent:
+        """One test as a child gets it."""
+        test = self.tests[place]
+        return place, test.form, test.sent, self.room
+
+
+@lru_cache(maxsize=256)
+def prepared(tests: tuple[CodeTest, ...], magic: str) -> Suite:
+    """Tests compiled, if the interpreter inside takes this one's code.
+
+    Args:
+        tests: They are parsed and compiled, never run.
+        magic: What compiled code of the interpreter inside starts with.
+    """
+    ready = tuple(_prepared(test, compiles=magic == _MAGIC) for test in tests)
+    together = tuple(place for place, test in enumerate(ready) if test.form in ("expression", "statement"))
+    longest = max((len(test.source) for test in tests if test.form == "expression"), default=0)
+    suite = Suite(ready, together, b"", 1 << (max(_LEAST_ROOM, _ROOM * longest) - 1).bit_length())
+    return structs.replace(suite, packed=packed(map(suite.sent, together)))
+
+
+def packed(tests: Iterable[Sent]) -> bytes:
+    """Tests in one piece; only a child takes it apart."""
+    return marshal.dumps(list(tests), _MARSHAL)
+
+
+def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cpu: float) -> bytes:
+    """A child's job, as it reads it.
+
+    Args:
+        kind: ``tests``, ``program`` or ``stdio``.
+        tests: As `packed`.
+        fresh: The program is executed again before each test.
+        cpu: Seconds of computing after which the kernel ends the child.
+    """
+    job: dict[str, Any] = {
+        "kind": kind,
+        "source": source,
+        "setup": setup,
+        "tests": tests,
+        "fresh": fresh,
+        "cpu": cpu,
+    }
+    body = marshal.dumps(job, _MARSHAL)
+    return len(body).to_bytes(8, "little") + body
+
+
+def _prepared(test: CodeTest, *, compiles: bool) -> Prepared:
+    if test.form == "stdio":
+        return Prepared("stdio", "", wanted=test.expected or "")
+    if test.form == "program":
+        return Prepared("program", "")
+    sides = assertion_of(test.source) if test.form == "expression" else None
+    if sides is None:
+        return Prepared("statement", _code(test.source, "exec", compiles=compiles))
+    # Brackets let an expression go over several lines, as it may where it comes from.
+    raised = sides.message and f"raise AssertionError((\n{sides.message}\n))"
+    expected: object = ast.literal_eval(f"(\n{sides.right}\n)")
+    return Prepared(
+        "expression",
+        _code(f"(\n{sides.left}\n)", "eval", compiles=compiles),
+        expected,
+        _likely(expected, _ROOM * len(test.source)),
+        sides.right,
+        raised and _code(raised, "exec", compiles=compiles),
+    )
+
+
+def _likely(expected: object, room: int) -> bytes:
+    """A literal's value as it comes out; nothing where that isn't the value, so that it can't stand for another."""
+    text = encoded(expected, room)
+    return text if equal(expected, decoded(text)) else b""
+
+
+def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
+    """The text's code, or the text where it has none or might take long: then it is for the child to say so."""
+    if not compiles or len(source) > _LONGEST_COMPILED or _DOUBLED in source:
+        return source
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return compile(source, TEST, mode, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        return source

@@ -1,0 +1,186 @@
+"""The verifier ``execution``: a solution is correct if it passes every test of its problem's suites."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import ClassVar, Final, get_args
+
+from workbench.model.code import BASE, Execution, Level, Problem, Program, SolutionForm
+from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.execution.evidence import unstable, verdict_on, without_tests
+from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
+from workbench.verifiers.execution.settings import Settings
+
+HARNESS_VERSION: Final = "1"
+"""Goes up with every change that may change an outcome or a verdict."""
+
+_BEST: Final = "best"
+_MOST_SEEDS: Final = 32
+_WORDS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+
+
+class ExecutionVerifier:
+    """Runs every solution against the tests of one suite or more.
+
+    The score is the share of tests passed, over the suites together (Scoring Verifiers 2.2).
+
+    Args:
+        suite: Names of suites with commas between them.
+        timeout: Seconds a test may take; the problem's own limit by default, else 3.
+        isolation: ``best``, ``L3``, ``L2`` or ``L1``.
+        stop_early: Whether to end a solution at the first test that it doesn't pass.
+        fresh_per_test: Whether each test gets a process of its own; else they share one, as in EvalPlus.
+        fresh_namespace: Whether the program is executed again before each test, in that one process, as in Scoring
+            Verifiers.
+        hash_seed: PYTHONHASHSEED.
+        hash_seeds: Run under so many seeds, from ``hash_seed`` on, to find verdicts that depend on it.
+        extractor: How code is taken from a reply.
+        python: An interpreter other than this one, such as one that has packages.
+        budget: Seconds that all tests of a solution may take in one suite.
+        memory: Megabytes a solution may have.
+    """
+
+    description: ClassVar[str] = "Runs solutions of code problems against their tests, in a sandbox"
+    options: ClassVar[dict[str, str]] = {
+        "suite": "suites of tests, with commas between them: base (default), plus, whole, or any other name",
+        "timeout": f"seconds a test may take (default: the problem's own limit, else {DEFAULT_SECONDS:g})",
+        "isolation": "best (default), or L3 (namespaces, Landlock, seccomp), L2 (Landlock, seccomp), L1 (limits alone)",
+        "stop_early": "yes: end a solution at the first test it doesn't pass; the others are not run (default no)",
+        "fresh_per_test": "yes: a process of its own for each test; no: one for all (default)",
+        "fresh_namespace": "yes: execute the program again before each test, in one process (default no)",
+        "hash_seed": "PYTHONHASHSEED (default 0)",
+        "hash_seeds": "run under so many hash seeds, to find verdicts that depend on them (default 1)",
+        "extractor": "code of a reply: " + "; ".join(f"{one.name}: {one.about}" for one in EXTRACTORS.values()),
+        "python": "path of another interpreter, such as one with packages",
+        "budget": "seconds all tests of a solution may take together in one suite (default 60)",
+        "memory": "megabytes a solution may have (default 1024)",
+    }
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "execution"
+    isolation: Isolation = "sandbox"
+
+    def __init__(
+        self,
+        suite: str = BASE,
+        timeout: str = "",
+        isolation: str = _BEST,
+        stop_early: str = "no",
+        fresh_per_test: str = "no",
+        fresh_namespace: str = "no",
+        hash_seed: str = "0",
+        hash_seeds: str = "1",
+        extractor: str = "fence",
+        python: str = "",
+        budget: str = "60",
+        memory: str = "1024",
+    ) -> None:
+        self.suites = _names(suite)
+        self._timeout = _seconds("timeout", timeout) if timeout else None
+        self.wanted = _one_of("isolation", isolation, (_BEST, *get_args(Level)))
+        self._stop_early = _switch("stop_early", stop_early)
+        self._fresh_process = _switch("fresh_per_test", fresh_per_test)
+        self._fresh_namespace = _switch("fresh_namespace", fresh_namespace)
+        first = _whole("hash_seed", hash_seed, 0, 2**32 - _MOST_SEEDS)
+        self.seeds = tuple(range(first, first + _whole("hash_seeds", hash_seeds, 1, _MOST_SEEDS)))
+        self._extractor = _one_of("extractor", extractor, tuple(EXTRACTORS))
+        self.extractor = str(EXTRACTORS[extractor])
+        self.interpreter = _interpreter(python)
+        self._budget = _seconds("budget", budget)
+        self._memory = _whole("memory", memory, 16, 2**20)
+        # Another interpreter than this one is never asked before its user has agreed: provenance tells its version.
+        own = "" if self.interpreter else f"+python{sys.version_info.major}.{sys.version_info.minor}"
+        self.version = f"{HARNESS_VERSION}{own}"
+
+    def config(self) -> dict[str, object]:
+        """All options."""
+        return {
+            "suites": list(self.suites),
+            "timeout": self._timeout,
+            "isolation": self.wanted,
+            "stop_early": self._stop_early,
+            "fresh_per_test": self._fresh_process,
+            "fresh_namespace": self._fresh_namespace,
+            "hash_seeds": list(self.seeds),
+            "extractor": self.extractor,
+            "python": self.interpreter,
+            "budget": self._budget,
+            "memory": self._memory,
+        }
+
+    def settings(self, seed: int) -> Settings:
+        """What the sandbox is told."""
+        return Settings(
+            hash_seed=seed,
+            stop_early=self._stop_early,
+            fresh_per_test=self._fresh_process,
+            fresh_namespace=self._fresh_namespace,
+            memory_bytes=self._memory * 2**20,
+            seconds_total=self._budget,
+            python=self.interpreter,
+        )
+
+    def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
+        """The solution against each suite that its problem has."""
+        return {
+            suite: program_of(problem, suite, text, form, self._extractor, seconds=self._timeout)
+            for suite in self.suites
+            if problem.suites.get(suite)
+        }
+
+    def verdict(
+        self, problem: Problem | None, text: str, form: SolutionForm | None, runs: Sequence[Mapping[str, Execution]]
+    ) -> Judged:
+        """Correct if every test of every suite passes, under the first hash seed."""
+        if problem is None or not any(runs):
+            return Judged(verdict=without_tests(problem, self.suites))
+        code = code_of(problem, text, form, self._extractor)
+        votes = [verdict_on(problem, text, code, found) for found in runs]
+        if len(votes) == 1:
+            return Judged(verdict=votes[0])
+        return Judged(verdict=unstable(votes[0], self.seeds, runs), votes=tuple(votes))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise ValueError("suite: name at least one suite of tests")
+    return names
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not (isfinite(value) and 0.01 <= value <= 3600):
+        raise ValueError(f"{option}: it is a number of seconds from 0.01 to 3600, not {text!r}")
+    return value
+
+
+def _whole(option: str, text: str, least: int, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
+        raise ValueError(f"{option}: it is a whole number from {least} to {most}, not {text!r}")
+    return int(text)
+
+
+def _one_of(option: str, text: str, known: tuple[str, ...]) -> str:
+    if text not in known:
+        raise ValueError(f"{option}: it is one of {', '.join(known)}, not {text!r}")
+    return text
+
+
+def _switch(option: str, text: str) -> bool:
+    return _WORDS[_one_of(option, text.lower(), tuple(_WORDS))]
+
+
+def _interpreter(text: str) -> str | None:
+    """The interpreter's path as it holds wherever the runner works; links stay, since environments are made of them."""
+    if not text:
+        return None
+    path = Path(text).expanduser().absolute()
+    if not path.is_file():
+        raise ValueError(f"python: there is no file {str(path)!r}")
+    return str(path)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -153,9 +154,14 @@ def _run(pool: SandboxPool, rows: list[dict[str, Any]]) -> float:
 
 
 def _program(row: dict[str, Any]) -> Program:
-    calls = [(f"{row['entry_point']}(*{arguments})", expected) for arguments, expected in row["tests"]]
-    tests = tuple(CodeTest(form="expression", source=f"assert {call} == {expected}") for call, expected in calls)
-    return Program(source=row["code"], tests=tests)
+    return Program(source=row["code"], tests=_tests(row["entry_point"], tuple(row["tests"])))
+
+
+@cache
+def _tests(entry_point: str, pairs: tuple[tuple[str, str], ...]) -> tuple[CodeTest, ...]:
+    """A problem's tests, the same objects for all its solutions, as they come from a store."""
+    calls = [(f"{entry_point}(*{arguments})", expected) for arguments, expected in pairs]
+    return tuple(CodeTest(form="expression", source=f"assert {call} == {expected}") for call, expected in calls)
 
 
 def _cpu() -> float:

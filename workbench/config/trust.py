@@ -67,7 +67,8 @@ class UnsafeError(UsageError):
     def __init__(self) -> None:
         super().__init__(
             "With limits alone (L1) a solution that tries can read and change your files and open connections.",
-            "If all of this code is yours to trust, say so: workbench verify DB execution --allow-unsafe-execution",
+            "workbench doctor DB says why nothing better holds here. If all of this code is yours to trust: "
+            "workbench verify DB execution --allow-unsafe-execution",
         )
 
 

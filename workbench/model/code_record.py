@@ -30,7 +30,7 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
     """One solution of a problem.
 
     Attributes:
-        line: Line number from 1 (for Parquet and JSON arrays: the element's number).
+        line: Line number from 1 (for Parquet and JSON arrays: the element's number); 0 where it is from no file.
         raw: The row's bytes as read.
         task_id: The problem's id.
         solution_id: Its own id among the problem's solutions.
@@ -42,8 +42,8 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
         extra: JSON object of the keys we do not know; or None.
     """
 
-    line: int
-    raw: bytes
+    line: int = 0
+    raw: bytes = b""
     task_id: str
     solution_id: str
     code: str

@@ -151,7 +151,6 @@ class _Desk:
         self._journal = journal
         self._caller = caller
         self._places = places
-        self._warnings = journal.usage.warnings
 
     async def ask(self, wanted: Sequence[Wanted], found: list[Found | None]) -> None:
         """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
@@ -168,7 +167,7 @@ class _Desk:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._note()
+            self._journal.note(self._caller)
             if not self._journal.broken:
                 await self._journal.flush()
 
@@ -183,7 +182,7 @@ class _Desk:
         while self._caller.in_flight and self.loop.time() < end:
             self._look()
             await asyncio.sleep(_LOOK_S)
-        self._note()
+        self._journal.note(self._caller)
         await self._journal.flush()
 
     async def _work(self, rest: Iterator[tuple[int, Wanted]], found: list[Found | None]) -> None:
@@ -200,11 +199,5 @@ class _Desk:
         return answer.reply
 
     def _look(self) -> None:
-        self._note()
+        self._journal.note(self._caller)
         self._journal.beat()
-
-    def _note(self) -> None:
-        """What the client knows of the moment goes into the next transaction."""
-        used = self._journal.usage
-        used.in_flight, used.at_once = self._caller.in_flight, self._caller.limit
-        used.warnings = list(dict.fromkeys([*self._warnings, *self._caller.warnings]))

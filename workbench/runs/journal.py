@@ -31,6 +31,8 @@ from workbench.verifiers.base import Judged
 if TYPE_CHECKING:
     import sqlite3
 
+    from workbench.llm.caller import Caller
+
 GROUP = 500
 """Entries in one transaction at most."""
 
@@ -101,6 +103,7 @@ class RunJournal:
             self.usage = usage.get(connection, run) or RunUsage()
             self._next = calls.next_attempt(connection)
         self._before = spent(self.usage)
+        self._warnings = self.usage.warnings
         self._loop = asyncio.get_running_loop()
         self._entries: deque[_Entry] = deque()
         self._fresh: dict[bytes, Response] = {}
@@ -170,6 +173,11 @@ class RunJournal:
     async def flush(self) -> None:
         """Commit all that has come until now."""
         await self._commit_with(None)
+
+    def note(self, caller: Caller) -> None:
+        """What the client knows of the moment goes into the next transaction."""
+        self.usage.in_flight, self.usage.at_once = caller.in_flight, caller.limit
+        self.usage.warnings = list(dict.fromkeys([*self._warnings, *caller.warnings]))
 
     def beat(self) -> None:
         """Show life: commit once a second, even where there is nothing to store.

@@ -98,7 +98,6 @@ class _Desk:
         self._caller = caller
         self._queue: asyncio.Queue[VerifierInput | None] = asyncio.Queue(_QUEUE)
         self._places = work.verifier.limits().concurrency
-        self._warnings = journal.usage.warnings
 
     async def serve(self) -> None:
         """Judge every item, or as many as can be."""
@@ -113,7 +112,7 @@ class _Desk:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            self._note()
+            self._journal.note(self._caller)
             if not self._journal.broken:
                 await self._journal.flush()
 
@@ -148,7 +147,7 @@ class _Desk:
             done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
                 task.result()
-            self._note()
+            self._journal.note(self._caller)
             self._journal.beat()
             self._work.look_up()
 
@@ -162,12 +161,6 @@ class _Desk:
             idle = not self._caller.in_flight
             self._journal.beat()
             _, pending = await asyncio.wait(pending, timeout=_LOOK_S)
-
-    def _note(self) -> None:
-        """What the client knows of the moment goes into the next transaction."""
-        used = self._journal.usage
-        used.in_flight, used.at_once = self._caller.in_flight, self._caller.limit
-        used.warnings = list(dict.fromkeys([*self._warnings, *self._caller.warnings]))
 
 
 class _Asking:

@@ -19,6 +19,9 @@ from workbench.store.backup import backup as write_backup
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import Standing
 
+_SHOWN = 3
+"""Attacks that came through are named up to so many, and counted beyond."""
+
 LITTLE_SPACE = 512 * 2**20
 """Less free disk than this many bytes is reported."""
 
@@ -62,7 +65,8 @@ def _level(found: Standing) -> Finding:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
     through = [result for result in found.results if not result.held]
     message = f"{len(found.results) - len(through)} of {len(found.results)} attacks held"
-    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through)
+    told = "; ".join(f"{result.name}: {', '.join(result.wrong)}" for result in through[:_SHOWN])
+    told += f"; and {len(through) - _SHOWN} more" if len(through) > _SHOWN else ""
     return Finding(name=name, ok=not through, message=f"{message}; through came {told}" if through else message)
 
 

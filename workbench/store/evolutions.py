@@ -13,9 +13,11 @@ from workbench.errors import UsageError
 from workbench.model.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
 from workbench.store import suites
 from workbench.store.clock import now
+from workbench.store.documents import stored
 from workbench.store.selection import STATE, VISIBLE
 
 _STEP: Final = msgspec.json.Decoder(Step)
+_SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
 
 # Solutions that are out of the benchmark, and stand-ins for the reference, are in no pool.
 _POOL: Final = (
@@ -47,7 +49,7 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
         "JOIN datasets AS d ON d.id = e.dataset_id ORDER BY e.id"
     )
     return [
-        EvolutionRow(number, dataset_id, dataset, name, msgspec.json.decode(config, type=EvolutionSettings))
+        EvolutionRow(number, dataset_id, dataset, name, stored(_SETTINGS, config, f"The settings of {name!r}"))
         for number, dataset_id, dataset, name, config in rows
     ]
 
@@ -130,7 +132,7 @@ def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[
     )
     steps: dict[tuple[int, str, str | None], list[Step]] = defaultdict(list)
     for question, key, source, document in rows:
-        steps[question, key, source].append(_STEP.decode(document))
+        steps[question, key, source].append(stored(_STEP, document, f"A step of {key!r}"))
     return [_assembled(*problem, found) for problem, found in steps.items()]
 
 

@@ -39,7 +39,7 @@ def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
 
 
 def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> list[SuiteRun]:
-    """Runs that have outcomes, once a suite: those that have been complete first, then the newest.
+    """Runs that have outcomes, once a suite: complete ones first, then those over most items, then the newest.
 
     Args:
         question: Only those with outcomes of this problem's solutions; None: of any, where a run's suites are those
@@ -48,15 +48,15 @@ def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> l
     first = "(SELECT x.completion_id FROM test_results AS x WHERE x.run_id = r.id ORDER BY x.completion_id LIMIT 1)"
     item = first if question is None else "(SELECT c.id FROM completions AS c WHERE c.question_id = ?)"
     rows = connection.execute(
-        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL FROM runs AS r "
+        "SELECT DISTINCT r.id, v.name, t.suite, r.state, r.completed_at IS NOT NULL, r.items FROM runs AS r "
         "JOIN verifiers AS v ON v.id = r.verifier_id "
         f"CROSS JOIN test_results AS t ON t.run_id = r.id AND t.completion_id IN {item} "
-        "ORDER BY r.completed_at IS NULL, r.id DESC, t.suite",
+        "ORDER BY r.completed_at IS NULL, r.items DESC, r.id DESC, t.suite",
         () if question is None else (question,),
     )
     return [
         SuiteRun(run=run, verifier=name, suite=suite, state=state, complete=bool(complete))
-        for run, name, suite, state, complete in rows
+        for run, name, suite, state, complete, _ in rows
     ]
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import msgspec
 
 from workbench.model.code import Provenance
+from workbench.store.documents import stored
 
 _DECODER = msgspec.json.Decoder(list[Provenance])
 
@@ -25,4 +26,4 @@ def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> No
 def of_run(connection: sqlite3.Connection, run: int) -> list[Provenance]:
     """All that a run has worked under, the earliest first; as a rule it is one."""
     row: tuple[str] | None = connection.execute("SELECT document FROM provenance WHERE run_id = ?", (run,)).fetchone()
-    return [] if row is None else _DECODER.decode(row[0])
+    return [] if row is None else stored(_DECODER, row[0], f"What run {run} has worked under")

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.model.code import Execution, Failure, Level
+from workbench.store.documents import stored
 
 _FAILURES = msgspec.json.Decoder(tuple[Failure, ...])
 
@@ -67,7 +68,7 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
             level=cast("Level", f"L{isolation}"),
             forgeable=forgeable,
             ms=ms,
-            failures=() if failures is None else _FAILURES.decode(failures),
+            failures=() if failures is None else stored(_FAILURES, failures, f"Why tests failed in run {run}"),
         )
     return found
 

@@ -101,7 +101,7 @@ def test_verifiers_come_one_after_the_other_and_can_be_chosen(project: Project, 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "No verifier has run"),
+        ([], "No solution was run here"),
         (["--verifier", "exact"], "exact has run no solution"),
         (["--verifier", "nobody"], "'nobody'"),
         (["--run", "7"], "no run 7"),
@@ -130,9 +130,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_limits_alone_are_refused_without_the_flag_and_taken_with_it(
-    project: Project, results: Results, tmp_path: Path
-) -> None:
+def test_limits_alone_are_refused_without_the_flag_and_taken_with_it(project: Project, results: Results) -> None:
     with project.database.write() as connection:
         connection.execute("UPDATE completion_text SET text = 'def add(a, b):\n    return a + b' WHERE id = 1")
     verify = [sys.executable, "-m", "workbench", "verify", str(project.path), "execution", "-o", "isolation=L1"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,6 +23,7 @@ from workbench.cli.common import (
 
 if TYPE_CHECKING:
     from workbench.services.coding.evolution.duplicates import Compared
+    from workbench.services.project import Project
 
 
 @click.command()
@@ -64,10 +66,15 @@ def command(
     from workbench.services.coding.evolution.duplicates_text import duplicates_text
 
     require_one(database, source, model=model, local=local)
-    compared = from_file(source) if source is not None else _embedded(str(database), model, options, local, trust)
-    report = find(compared, threshold=threshold, seed=seed)
-    if kept is not None:
-        write_kept(compared, report, kept, force=force)
+    if database is not None and (model is None) == (local is None):
+        raise click.UsageError("Say where embeddings come from: --model NAME -o base_url=…, or --local NAME.")
+    with nullcontext() if database is None else project_at(database) as project:
+        compared = (
+            from_file(cast("Path", source)) if project is None else _embedded(project, model, options, local, trust)
+        )
+        report = find(compared, threshold=threshold, seed=seed)
+        if kept is not None:
+            write_kept(compared, report, kept, project=project, force=force)
     if as_json:
         print_json(report)
         return
@@ -75,20 +82,15 @@ def command(
     say_some([f"  {one.task_id} is like {one.of} ({one.similarity:.3f})" for one in report.duplicates])
 
 
-def _embedded(database: str, model: str | None, options: tuple[str, ...], local: str | None, trust: bool) -> Compared:
-    """The problems of a database with embeddings of one of two origins.
-
-    Raises:
-        click.UsageError: None is named, or both.
-    """
+def _embedded(
+    project: Project, model: str | None, options: tuple[str, ...], local: str | None, trust: bool
+) -> Compared:
+    """The problems of a database with embeddings of one of two origins."""
     from workbench.services.coding.evolution.duplicates import from_local, from_server
     from workbench.services.coding.generation import models_from
 
-    if (model is None) == (local is None):
-        raise click.UsageError("Say where embeddings come from: --model NAME -o base_url=…, or --local NAME.")
-    with project_at(database) as project:
-        if local is not None:
-            return from_local(project, local)
-        models = models_from(project, [str(model)], options_of(options))
-        with drawing("requests") as watch:
-            return trusting(lambda yes: from_server(project, str(model), models, trust=yes, watch=watch), trust)
+    if local is not None:
+        return from_local(project, local)
+    models = models_from(project, [str(model)], options_of(options))
+    with drawing("requests") as watch:
+        return trusting(lambda yes: from_server(project, str(model), models, trust=yes, watch=watch), trust)

@@ -73,7 +73,7 @@ class ProblemTable:
 
 
 def suite_runs(project: Project) -> list[SuiteRun]:
-    """Runs that have outcomes, once a suite: those that have been complete first, then the newest."""
+    """Runs that have outcomes, once a suite: those that have been complete first, then those over most items."""
     return pass_matrix.suite_runs(project.database.reader())
 
 

@@ -69,14 +69,17 @@ def _runs(project: Project, verifier: str | None, run: int | None) -> list[RunRo
     ran = test_results.runs_with(reader)
     rows = [row for number in numbers if (row := run_row(reader, number)).verifier.kind == KIND or number in ran]
     if not rows:
-        raise UsageError(f"{verifier or 'No verifier'} has run no solution.", "Run them: workbench verify DB execution")
+        who = f"{verifier} has run no solution." if verifier else "No solution was run here."
+        raise UsageError(who, "Run them: workbench verify DB execution")
     return rows
 
 
 def _suites(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
     """What a run is about: as it was configured, else as it is stored."""
     configured = row.verifier.config.get("suites") if row.verifier.kind == KIND else None
-    return tuple(configured or test_results.suites_of(connection, row.id))
+    # A file of somebody else's may hold anything there.
+    named = isinstance(configured, list) and all(isinstance(name, str) for name in configured)
+    return tuple(configured if named and configured else test_results.suites_of(connection, row.id))
 
 
 def _lines(

@@ -90,7 +90,10 @@ def problem_row(task_id: str, found: ProblemEvolution | None, question: int) -> 
             Cell(task_id),
             Cell(f"{solutions:,}"),
             Cell(_arrows([str(len(one.kept)) for one in rounds])),
-            Cell(_arrows([percent(one.perfect / solutions if solutions else None, 0) for one in rounds]), "bold"),
+            Cell(
+                _arrows([percent(one.perfect / solutions if solutions and one.kept else None, 0) for one in rounds]),
+                "bold",
+            ),
             Cell(state, "success" if state == "in the set" else "dim"),
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
@@ -59,7 +59,7 @@ class SandboxPool:
 
     def run(
         self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
-    ) -> Iterator[tuple[K, Execution]]:
+    ) -> Generator[tuple[K, Execution], None, None]:
         """Run each program against its tests.
 
         Args:
@@ -83,8 +83,7 @@ class SandboxPool:
                 if heed and not ended:
                     heed()
         finally:
-            # A loop over this that was left, and the pool closed, may come here late.
-            for slot in keys.keys() & set(self._slots):
+            for slot in keys:
                 slot.abandon()
 
     def provenance(self) -> Provenance:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.final_answer import reply_start
 from workbench.model.assertion import parsed
-from workbench.model.code import Problem, Program, SolutionForm
+from workbench.model.code import CodeTest, Problem, Program, SolutionForm
 
 DEFAULT_SECONDS: Final = 3.0
 """Wall time of a test (Scoring Verifiers, and the paper's released code)."""
@@ -68,10 +68,19 @@ def program_of(
         extractor: How code is taken from a reply: a key of `EXTRACTORS`.
         seconds: Wall time of a test; the problem's own by default, else `DEFAULT_SECONDS`.
     """
+    return program_with(
+        problem, code_of(problem, text, form, extractor).source, problem.suites.get(suite, ()), seconds=seconds
+    )
+
+
+def program_with(
+    problem: Problem, source: str, tests: tuple[CodeTest, ...], *, seconds: float | None = None
+) -> Program:
+    """Code that solves a problem, as it is run against some tests; ``seconds`` as with `program_of`."""
     return Program(
-        source=code_of(problem, text, form, extractor).source,
+        source=source,
         setup=problem.setup,
-        tests=problem.suites.get(suite, ()),
+        tests=tests,
         language=problem.language,
         seconds=seconds or problem.seconds or DEFAULT_SECONDS,
     )

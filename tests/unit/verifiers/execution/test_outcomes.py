@@ -14,6 +14,15 @@ HANGS_AT_1 = "import time\n\ndef f(x):\n    if x == 1:\n        time.sleep(100)\
 COUNTER = "calls = 0\n\ndef f():\n    global calls\n    calls += 1\n    return calls\n"
 
 
+FORGES = """
+import os, struct
+def f(x):
+    if x == 0:
+        os.write(3, struct.pack("=IcII", 0, b"p", 1, 0))
+    return x
+"""
+
+
 def asking(*sources: str, form: Form = "expression") -> tuple[CodeTest, ...]:
     return tuple(CodeTest(form=form, source=source) for source in sources)
 
@@ -61,6 +70,7 @@ CASES: dict[str, tuple[str, tuple[CodeTest, ...], str]] = {
     "looping in C": (at("x == 1", "sum(range(10**12))"), echo(0, 1, 2), "ptp"),
     "hanging at the start": (f"{IDENTITY}import time\ntime.sleep(100)\n", echo(0, 1), "tt"),
     "results cut off": (at("x == 1", "os.close(3)"), echo(0, 1, 2), "pxp"),
+    "passes made up": (FORGES, echo(0, 1), "xp"),
     "results made up": (at("x == 1", "os.write(3, b'p' * 100)"), echo(0, 1, 2), "pxp"),
     "help is there": (f"{IDENTITY}help\nquit\ncopyright\n", echo(0), "p"),
 }

@@ -16,14 +16,13 @@ import pytest
 from tests.unit.verifiers.execution.conftest import one
 from workbench.errors import VerifierError
 from workbench.model.code import CodeTest, Level, Program
-from workbench.verifiers.execution import box
+from workbench.verifiers.execution import box, process
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import Settings
 
-HANGS = Program(
-    source="import time\ntime.sleep(100)\n", tests=(CodeTest(form="expression", source="assert 1 == 1"),), seconds=0.2
-)
-ENDLESS = Program(source=HANGS.source, tests=HANGS.tests * 2, seconds=100)
+ONE = CodeTest(form="expression", source="assert 1 == 1")
+HANGS = Program(source="import time\ntime.sleep(100)\n", tests=(ONE,), seconds=0.2)
+ENDLESS = Program(source=HANGS.source, tests=(ONE, ONE), seconds=100)
 LEAVES_A_PROCESS = """
 import os, time
 if not os.fork():
@@ -69,9 +68,9 @@ def numbered(count: int) -> list[tuple[int, Program]]:
 
 def test_the_same_with_one_worker_or_more_and_again(level: Level) -> None:
     found = []
-    for workers in (1, 2, 2):
+    for workers, times in ((1, 1), (2, 2)):
         with SandboxPool(level, workers) as pool:
-            found.append(dict(pool.run(numbered(30))))
+            found += [dict(pool.run(numbered(13))) for _ in range(times)]
     letters = [{key: execution.outcomes for key, execution in one.items()} for one in found]
     assert letters[0] == letters[1] == letters[2]
     # Strings of one digit are in order when sorted, longer ones aren't.
@@ -88,7 +87,6 @@ def test_jobs_are_taken_as_sandboxes_get_free() -> None:
 
     with SandboxPool("L1", 2) as pool:
         running = pool.run(jobs())
-        assert isinstance(running, Generator)
         assert taken == []
         next(running)
         assert len(taken) <= 4
@@ -128,6 +126,27 @@ def test_nothing_lives_after_close(level: Level) -> None:
         list(pool.run([(0, ENDLESS), (1, ENDLESS)], close))
     assert not [process for process in processes if lives(process)]
     assert pool.pids == []
+
+
+def test_a_loop_that_was_left_starts_nothing_once_the_pool_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    with SandboxPool("L1", 1) as pool:
+        running = pool.run([(0, numbered(2)[1][1]), (1, ENDLESS)])
+        next(running)
+    assert isinstance(running, Generator)
+    started: list[object] = []
+    monkeypatch.setattr(box, "ServerProcess", lambda *given: started.append(given))
+    running.close()
+    assert started == []
+
+
+def test_a_server_that_does_not_listen_is_ended(level: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_STOP_S", 0.1)
+    pool = SandboxPool(level, 1)
+    assert one(pool, numbered(2)[1][1]).outcomes == "p"
+    processes = within(pool)
+    psutil.Process(pool.pids[0]).suspend()
+    pool.close()
+    assert until(lambda: not any(map(lives, processes)))
 
 
 OWNER = """

@@ -119,6 +119,12 @@ def test_what_ends_a_process_ends_no_other_test(pool: SandboxPool) -> None:
     assert (echo.outcomes, echo.failures[0].got) == ("pf", "3\n")
 
 
+def test_what_only_prints_elsewhere_fails_a_test(pool: SandboxPool) -> None:
+    tests = [CodeTest(form="statement", source=f"console.assert(f(1) === {x}, 'no')") for x in (1, 2)]
+    (execution,) = ran(pool, program("function f(x) { return x }", *tests))
+    assert (execution.outcomes, execution.failures[0].message) == ("pf", "no")
+
+
 LIES = [
     "toJSON: () => 3",
     "valueOf: () => 3",

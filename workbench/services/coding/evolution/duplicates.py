@@ -140,12 +140,20 @@ def find(compared: Compared, *, threshold: float = THRESHOLD, seed: int = 0) -> 
     )
 
 
-def write_kept(compared: Compared, report: DuplicateReport, path: Path, *, force: bool = False) -> None:
+def write_kept(
+    compared: Compared, report: DuplicateReport, path: Path, *, project: Project | None = None, force: bool = False
+) -> None:
     """Write the problems that stay, a JSON line each.
+
+    Args:
+        project: Where the problems are from; None where that is a file.
 
     Raises:
         FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the project's database itself.
     """
+    if project is not None:
+        project.database.require_other(path)
     gone = {(one.dataset, one.task_id) for one in report.duplicates}
     kept = (one for one in compared.problems if (one.dataset, one.task_id) not in gone)
     write_lines(path, kept, force=force)

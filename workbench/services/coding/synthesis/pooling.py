@@ -91,8 +91,6 @@ def _wanted(project: Project, questions: Sequence[int], models: Models, samples:
 
 def _record(name: str, task_id: str, model: str, asked: Asked, reply: str) -> SolutionRecord:
     return SolutionRecord(
-        line=1,
-        raw=b"",
         task_id=task_id,
         solution_id=f"{name}-{asked.model}-{asked.sample + 1}",
         code=reply,

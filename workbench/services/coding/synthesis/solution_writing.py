@@ -22,6 +22,7 @@ from workbench.model.code_record import SolutionRecord
 from workbench.model.selection import Selection
 from workbench.model.synthesis import ProblemSolutions, SolutionKind, SolutionsWritten
 from workbench.services.coding.generation import Generation, Models, Watch, generating
+from workbench.services.coding.ranking.truth import TOGETHER
 from workbench.services.coding.synthesis.joining import join
 from workbench.services.coding.targets import EVERY_PROBLEM, Targets, code_dataset, problems_for
 from workbench.services.labelling.transactions import some_at_a_time
@@ -30,13 +31,10 @@ from workbench.store import provenance as stored_provenance
 from workbench.store import solutions
 from workbench.store.secrets import secret
 from workbench.store.tests import problems_of
-from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of
+from workbench.verifiers.execution.programs import EXTRACTORS, code_of, program_with
 
 USUAL: Final = Sampling(temperature=1.0)
 """How solutions are drawn unless somebody says otherwise: they are to differ."""
-
-SUITES: Final = ("base", "plus")
-"""The tests that solutions are scored by, as far as a problem has them."""
 
 _TOGETHER: Final = 32
 """Problems that are worked on at a time; their solutions are stored together."""
@@ -52,14 +50,14 @@ class Wish(Struct, frozen=True, kw_only=True):
         kinds: What models are asked for, each in every round.
         k: Different scores that a problem is to have, the reference's among them.
         rounds: Rounds at most.
-        suites: The tests that solutions are scored by.
+        suites: The tests that solutions are scored by, as far as a problem has them.
     """
 
     name: str
     kinds: tuple[SolutionKind, ...] = KINDS
     k: int = 5
     rounds: int = 5
-    suites: tuple[str, ...] = SUITES
+    suites: tuple[str, ...] = TOGETHER
 
     def about(self) -> dict[str, object]:
         """What the requests depend on besides the models; how long they go on may change."""
@@ -170,13 +168,7 @@ class _Problem(Struct):
 
     def program(self, code: str) -> Program:
         """Code against all the tests."""
-        return Program(
-            source=code,
-            setup=self.problem.setup,
-            tests=self.tests,
-            language=self.problem.language,
-            seconds=self.problem.seconds or DEFAULT_SECONDS,
-        )
+        return program_with(self.problem, code, self.tests)
 
 
 class _Desk:
@@ -304,8 +296,6 @@ def _passes(outcomes: str) -> bool:
 
 def _reference(wish: Wish, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
-        line=1,
-        raw=b"",
         task_id=problem.task_id,
         solution_id=f"{wish.name}-reference",
         code=problem.canonical,
@@ -318,8 +308,6 @@ def _record(wish: Wish, models: Models, problem: Problem, solution: _Solution) -
     parts = [wish.name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]
     about = {"kind": solution.kind, "sample": solution.sample, "score": solution.score, "suites": wish.suites}
     return SolutionRecord(
-        line=1,
-        raw=b"",
         task_id=problem.task_id,
         solution_id="-".join(parts),
         code=solution.code,

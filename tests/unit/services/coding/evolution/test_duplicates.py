@@ -14,7 +14,7 @@ import pytest
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.errors import FormatError, RunError, UsageError
+from workbench.errors import FormatError, RunError, StoreError, UsageError
 from workbench.services.coding.evolution.duplicates import (
     find,
     from_file,
@@ -119,12 +119,15 @@ def test_a_server_is_asked_once_for_ever(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with scripted(embedding) as server:
         for _ in range(2):
-            report = find(from_server(project, "mpnet", model(project, server)))
+            compared = from_server(project, "mpnet", model(project, server))
+            report = find(compared)
         assert (report.problems, report.kept, report.similarity) == (3, 2, "mpnet")
         (request,) = server.received
         assert request.path == "/v1/embeddings"
         assert request.body["model"] == "mpnet"
         assert len(request.body["input"]) == 3
+    with pytest.raises(StoreError, match="belongs to the database itself"):
+        write_kept(compared, report, project.path, project=project, force=True)
     project.close()
 
 

@@ -24,10 +24,11 @@ from workbench.services.project import Project
 from workbench.store import evolutions
 
 SETTINGS = EvolutionSettings(model="m")
+SHORT = EvolutionSettings(model="m", rounds=2)
 
 
-def evolve(project: Project, server: ScriptedServer) -> None:
-    run(project, "grown", models_from(project, ["m"], {"base_url": server.url}, USUAL), SETTINGS, workers=2)
+def evolve(project: Project, server: ScriptedServer, settings: EvolutionSettings = SETTINGS) -> None:
+    run(project, "grown", models_from(project, ["m"], {"base_url": server.url}, USUAL), settings, workers=2)
 
 
 def assert_rules(project: Project) -> None:
@@ -81,17 +82,17 @@ def test_a_killed_process_leaves_what_the_same_command_goes_on_from(tmp_path: Pa
     (tmp_path / "whole").mkdir()
     (tmp_path / "killed").mkdir()
     with own_served(tmp_path / "whole") as (project, server):
-        evolve(project, server)
+        evolve(project, server, SHORT)
         export(project, evolved.evolution(project, "grown"), tmp_path / "whole.jsonl")
     goes_on = Event()
     with own_served(tmp_path / "killed", waits=6, until=goes_on) as (project, server):
-        going = subprocess.Popen(command(project, server, "--workers", "1"), stdout=subprocess.DEVNULL)
+        going = subprocess.Popen(command(project, server, "--workers", "1", "--rounds", "2"), stdout=subprocess.DEVNULL)
         until(lambda: len(server.received) >= 6)
         going.send_signal(signal.SIGKILL)
         going.wait()
-        assert 2 < steps(project) < 16
+        assert 2 < steps(project) < 12
         goes_on.set()
-        evolve(project, server)
+        evolve(project, server, SHORT)
         export(project, evolved.evolution(project, "grown"), tmp_path / "killed.jsonl")
     assert (tmp_path / "killed.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 

@@ -1,0 +1,42 @@
+"""Documents in a database that somebody else has made."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from workbench.errors import StoreError
+from workbench.store import evolutions, provenance, test_results
+
+TABLES = {
+    "provenance": "(run_id, document)",
+    "test_results": "(run_id, completion_id, suite, outcomes, isolation, forgeable, ms, failures)",
+    "datasets": "(id, name)",
+    "evolutions": "(id, dataset_id, name, config)",
+    "evolution_steps": "(evolution_id, question_id, position, document)",
+    "questions": "(id, key, source_id)",
+    "sources": "(id, name)",
+}
+
+
+@pytest.mark.parametrize("document", ["garbage", "[{]", "5", "[{}]", "[" * 100_000, ""])
+def test_one_that_makes_no_sense_is_told_of(document: str) -> None:
+    connection = sqlite3.connect(":memory:")
+    for name, columns in TABLES.items():
+        connection.execute(f"CREATE TABLE {name} {columns}")
+    connection.execute("INSERT INTO provenance VALUES (1, ?)", (document,))
+    connection.execute("INSERT INTO test_results VALUES (1, 1, 'base', 'p', 3, 0, 1.0, ?)", (document,))
+    connection.execute("INSERT INTO datasets VALUES (1, 'd')")
+    connection.execute("INSERT INTO evolutions VALUES (1, 1, 'e', ?)", (document,))
+    connection.execute("INSERT INTO questions VALUES (1, 'q', NULL)")
+    connection.execute("INSERT INTO evolution_steps VALUES (1, 1, 0, ?)", (document,))
+    with pytest.raises(StoreError, match="What run 1 has worked under"):
+        provenance.of_run(connection, 1)
+    with pytest.raises(StoreError, match="Why tests failed in run 1"):
+        test_results.of_run(connection, 1, [1])
+    with pytest.raises(StoreError, match="The settings of 'e'"):
+        evolutions.every(connection)
+    with pytest.raises(StoreError, match="A step of 'q'"):
+        evolutions.evolved(connection, 1)
+    connection.close()

@@ -79,7 +79,7 @@ CASES: dict[str, tuple[str, tuple[CodeTest, ...], str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_outcomes(pool: SandboxPool, name: str) -> None:
     source, asked, outcomes = CASES[name]
-    execution = one(pool, Program(source=source, tests=asked, seconds=0.25))
+    execution = one(pool, Program(source=source, tests=asked, seconds=1))
     assert execution.outcomes == outcomes
     assert [failure.outcome for failure in execution.failures] == [letter for letter in outcomes if letter != "p"]
     assert not execution.harness_killed
@@ -139,7 +139,7 @@ SCRIPTS = {
 def test_scripts(pool: SandboxPool, name: str) -> None:
     source, given, expected, outcome = SCRIPTS[name]
     asked = CodeTest(form="stdio", source=given, expected=expected)
-    execution = one(pool, Program(source=source, tests=(asked,), seconds=0.4))
+    execution = one(pool, Program(source=source, tests=(asked,), seconds=1))
     assert execution.outcomes == outcome
     assert execution.forgeable == 0
 

@@ -17,6 +17,7 @@ from tests.unit.verifiers.execution.conftest import one
 from workbench.errors import VerifierError
 from workbench.model.code import CodeTest, Level, Program
 from workbench.verifiers.execution import box, process
+from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import Settings
 
@@ -153,6 +154,7 @@ OWNER = """
 import psutil
 import sys
 from tests.unit.verifiers.execution.test_pool import ENDLESS, within
+from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool
 
 pool = SandboxPool(sys.argv[1], 2)
@@ -219,9 +221,8 @@ def test_what_a_program_left_behind_is_ended_before_the_next() -> None:
     with SandboxPool("L1", 1) as pool:
         source = LEAVES_A_PROCESS
         assert one(pool, Program(source=source, tests=asking("assert 1 == 1"))).outcomes == "p"
-        # Two more children than there were would be the next one's and the stray.
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
-        assert until(lambda: len(within(pool)) <= 3)
+        assert until(lambda: len(within(pool)) == 1 + AHEAD)
 
 
 def test_a_server_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,10 @@ FAILED = b"\0failed\0"
 NO_CODE = 3
 """The exit status, in the same form, of a text that is no program."""
 
+_MODULE = "solution"
 _MESSAGE = 500
-_REHEARSALS = 20
+REHEARSALS = 20
+"""After so many turns the interpreter has adapted its code."""
 _NO_CODE = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 """What ``compile`` raises over a text that is no program."""
 
@@ -43,6 +45,7 @@ _exit = os._exit
 
 def work() -> NoReturn:
     """Read the job and do it; this process is locked in already."""
+    rehearse(1)
     size = int.from_bytes(_read(8), "little")
     job = marshal.loads(_read(size))
     job["tests"] = marshal.loads(job["tests"])
@@ -55,16 +58,20 @@ def work() -> NoReturn:
     _exit(0)
 
 
-def rehearse() -> None:
-    """Do in the server what each child will do, so that the interpreter has it ready: what a child changes of what it
-    shares with the server is copied page by page."""
-    for turn in range(_REHEARSALS):
+def rehearse(times: int) -> None:
+    """Do what is done for a solution, with one of ours.
+
+    In the server this makes the interpreter ready for it. In a child, which shares all with the server until it is
+    changed and then copied page by page, it has most pages copied before the job is there.
+    """
+    for turn in range(times):
         names = _executed(_compiled("def f(x):\n    return [x, 'x']\n", SOLUTION), None)
         encoded(eval(_compiled("f(1)", TEST, "eval"), names), 100)
         try:
             eval(_compiled("f()", TEST, "eval"), names)
         except TypeError as error:
             HEAD.pack(turn, _letter(error), 0, len(_evidence(error)))
+    sys.modules.pop(_MODULE, None)
 
 
 def _read(size: int) -> bytes:
@@ -182,7 +189,7 @@ def _module(name: str) -> ModuleType:
 
 def _executed(code: CodeType, setup: CodeType | None) -> dict[str, Any]:
     """The globals that a program leaves."""
-    names = _module("solution").__dict__
+    names = _module(_MODULE).__dict__
     exec(code, names)
     if setup is not None:
         exec(setup, names)

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from . import landlock, seccomp
-from .child import RESULTS, rehearse, work
+from .child import REHEARSALS, RESULTS, rehearse, work
 from .limits import limit_all
 from .lock import become, die_with, end_strays, only_keep
 from .system import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
@@ -33,8 +33,8 @@ ORDER = struct.Struct("=i")
 NEWS = struct.Struct("=iii")
 """The new child's process id, the one that ended, and its exit status as ``os.wait`` has it."""
 
-AHEAD = 2
-"""Children there are from the start: one works while the next gets ready."""
+AHEAD = 3
+"""Children there are from the start: one works while the next get ready."""
 
 PRELOADED = (
     *("bisect", "cmath", "collections", "collections.abc", "contextlib", "copy", "dataclasses", "datetime", "decimal"),
@@ -83,7 +83,7 @@ class Server:
         if self._locked:
             self._filter = seccomp.Filter(seccomp.program(platform.machine()), platform.machine())
             landlock.restrict(config["read"], config["list"], [os.devnull], landlock.version())
-        rehearse()
+        rehearse(REHEARSALS)
         gc.collect()
         gc.freeze()
 

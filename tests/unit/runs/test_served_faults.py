@@ -35,7 +35,7 @@ def test_a_server_that_fails_one_call_in_five_loses_and_repeats_nothing(
 ) -> None:
     monkeypatch.setattr(waiting, "_LONGEST_S", 0.05)
     with here(tmp_path, 150) as runs, launched(latency=0.002, faulty=True, retry_after=0.01) as stub:
-        ended = runs.start(stub.url, timeout=0.5, concurrency=64)
+        ended = runs.start(stub.url, timeout=3, concurrency=64)
         counts = stub.counts()
         assert ended.reasons == {"asked": 150}
         assert (counts["served"], counts["unique"], counts["repeated"]) == (150, 150, 0)

@@ -15,7 +15,16 @@ _PATIENCE_S = 5.0
 
 
 def in_workers(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
-    """What the pool's workers say, in the order of the inputs."""
+    """What the pool's workers say, in the order of the inputs; a second's time-out is tried again: machines are busy."""
+    inputs = list(inputs)
+    verdicts = _once(pool, inputs)
+    late = [number for number, verdict in enumerate(verdicts) if verdict.reason == "timeout"]
+    for number, verdict in zip(late, _once(pool, [inputs[number] for number in late]), strict=True):
+        verdicts[number] = verdict
+    return verdicts
+
+
+def _once(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
     waiting = [structs.replace(one, item=number) for number, one in enumerate(inputs)]
     total = len(waiting)
     waiting.reverse()

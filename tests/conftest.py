@@ -21,7 +21,7 @@ SHARED = ROOT.parent / "shared" / "data"
 # A busy machine is no failure: no test is judged by a clock.
 settings.register_profile(
     "workbench",
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,

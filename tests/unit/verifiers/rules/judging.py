@@ -15,7 +15,7 @@ _PATIENCE_S = 5.0
 
 
 def in_workers(pool: WorkerPool, inputs: Iterable[VerifierInput]) -> list[Verdict]:
-    """What the pool's workers say, in the order of the inputs; a second's time-out is tried again: machines are busy."""
+    """What the pool's workers say, in the order of the inputs; what timed out is asked again: machines are busy."""
     inputs = list(inputs)
     verdicts = _once(pool, inputs)
     late = [number for number, verdict in enumerate(verdicts) if verdict.reason == "timeout"]

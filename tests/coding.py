@@ -10,7 +10,10 @@ from msgspec import structs
 
 from tests.helpers import CREATED, add_items, make_project
 from workbench.model.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.runs.lease import Lease
+from workbench.runs.runner import Runner
 from workbench.services.project import Project
+from workbench.services.running.verifying import run_info, start
 from workbench.verifiers.execution.settings import Settings
 
 K = TypeVar("K")
@@ -141,3 +144,14 @@ class ScriptedSandbox:
             limits={},
             extractor="",
         )
+
+
+def ran(project: Project, kind: str, name: str, **options: str) -> int:
+    """The complete run of a verifier, carried out in this process."""
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    info = start(project, kind, options, name)
+    Runner(project.database, lease).work()
+    ended = run_info(project, info.run)
+    assert ended.state == "complete", ended.message
+    return info.run

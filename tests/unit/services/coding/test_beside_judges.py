@@ -9,19 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.coding import ScriptedSandbox, make_code_project
+from tests.coding import ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.model.code import Execution, Program
 from workbench.runs import executing, isolation, runner
-from workbench.runs.lease import Lease
-from workbench.runs.runner import Runner
 from workbench.services.items.browsing import read
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.project import Project
 from workbench.services.reviewing.queues import queue
-from workbench.services.running.verifying import run_info, start
 
 SOLUTIONS: dict[str, list[dict[str, Any]]] = {
     "add": [
@@ -60,16 +57,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     made = make_code_project(tmp_path, SOLUTIONS)
     yield made
     made.close()
-
-
-def ran(project: Project, kind: str, name: str, **options: str) -> int:
-    lease = Lease.acquire(project.database)
-    assert lease is not None
-    info = start(project, kind, options, name)
-    Runner(project.database, lease).work()
-    ended = run_info(project, info.run)
-    assert ended.state == "complete", ended.message
-    return info.run
 
 
 def test_a_judge_and_execution_stand_in_one_accuracy_table(project: Project, server: ScriptedServer) -> None:

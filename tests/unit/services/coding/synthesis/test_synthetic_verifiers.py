@@ -8,22 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.coding import ADD, ScriptedSandbox, make_code_project
+from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.model.code import Execution, Program
 from workbench.model.ranking import RankingRow
 from workbench.runs import executing, isolation, runner
-from workbench.runs.lease import Lease
-from workbench.runs.runner import Runner
 from workbench.services.coding.generation import models_from
 from workbench.services.coding.ranking.measuring import ranking
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.coding.results import results
 from workbench.services.coding.synthesis.suite_writing import Wish, write_tests
 from workbench.services.project import Project
-from workbench.services.running.verifying import run_info, start
 
 RIGHT, WRONG = ADD.canonical, "def add(a, b):\n    return a - b\n"
 
@@ -62,16 +59,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
     made = make_code_project(tmp_path, {"add": [{"completion": RIGHT}, {"completion": WRONG}]}, ADD)
     yield made
     made.close()
-
-
-def ran(project: Project, kind: str, name: str, **options: str) -> int:
-    lease = Lease.acquire(project.database)
-    assert lease is not None
-    info = start(project, kind, options, name)
-    Runner(project.database, lease).work()
-    ended = run_info(project, info.run)
-    assert ended.state == "complete", ended.message
-    return info.run
 
 
 def test_each_is_ranked_against_the_truth(project: Project, server: ScriptedServer) -> None:

@@ -4,53 +4,37 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.commands import in_process
+from tests.documents import ROOT, in_background, on_free_ports, shown_commands
+
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def shown_commands(document: str) -> list[list[str]]:
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
-    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [shlex.split(line, comments=True) for line in lines if line.startswith("workbench ")]
-
-
-@contextmanager
-def in_background(command: list[str], folder: Path) -> Iterator[None]:
-    """A server that runs from the moment it says where it listens."""
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            assert "http://" in server.stdout.readline()
-            yield
-        finally:
-            server.terminate()
-
-
 @pytest.mark.parametrize("document", ["README.md", "docs/annotation.md", "docs/analysis.md"])
-def test_every_shown_command_works(tmp_path: Path, document: str) -> None:
+def test_every_shown_command_works(
+    tmp_path: Path, document: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    commands = shown_commands(document)
+    monkeypatch.chdir(tmp_path)
+    commands, call = on_free_ports(shown_commands(document)), in_process(monkeypatch, capfd)
     assert len(commands) > 12
     with ExitStack() as servers:
         for command in commands:
-            run = [sys.executable, "-m", "workbench", *command[1:]]
             if command[-1] == "&":
-                servers.enter_context(in_background(run[:-1], tmp_path))
+                servers.enter_context(in_background(command[1:-1], tmp_path))
                 continue
-            done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
-            assert done.returncode == 0, f"{command}: {done.stderr}"
+            code, _, said = call(*command[1:])
+            assert code == 0, f"{command}: {said}"
     back = tmp_path / "back.jsonl"
     assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
@@ -126,14 +110,16 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "p.db"
 
 
-def test_the_shown_combinations_of_verifiers_work(sample: Path) -> None:
+def test_the_shown_combinations_of_verifiers_work(
+    sample: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     shutil.copytree(ROOT / "sample_data", sample.parent / "sample_data", dirs_exist_ok=True)
-    commands = shown_commands("docs/combining.md")
+    monkeypatch.chdir(sample.parent)
+    commands, call = shown_commands("docs/combining.md"), in_process(monkeypatch, capfd)
     assert {command[1] for command in commands} == {"ensemble", "best-of", "downstream", "estimate"}
     for command in commands:
-        run = [sys.executable, "-m", "workbench", *command[1:]]
-        done = subprocess.run(run, cwd=sample.parent, capture_output=True, text=True, timeout=120, check=False)
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        code, _, said = call(*command[1:])
+        assert code == 0, f"{command}: {said}"
 
 
 def test_the_shown_runs_of_code_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,3 +176,46 @@ def test_the_shown_reports_are_written(sample: Path, monkeypatch: pytest.MonkeyP
         assert done.exit_code == 0, f"{command}: {done.output}"
     assert (sample.parent / "report.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert (sample.parent / "report.md").read_text(encoding="utf-8").startswith("# ")
+
+
+def test_the_shown_completions_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "completions.md").read_text(encoding="utf-8")
+    (plan,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "plan.toml").write_text(plan, encoding="utf-8")
+    commands = on_free_ports(shown_commands("docs/completions.md"), tmp_path / "plan.toml")
+    call = in_process(monkeypatch, capfd)
+    said = []
+    with ExitStack() as servers:
+        for command in commands:
+            if command[-1] == "&":
+                servers.enter_context(in_background(command[1:-1], tmp_path))
+                continue
+            code, out, error = call(*command[1:])
+            assert code == 0, f"{command}: {error}"
+            said += [out] if command[1] == "complete" else []
+    first, written, after, single = said
+    assert "All 2 models: 0 of 64 completions there, 64 calls to make" in first
+    assert written.startswith("64 new completions of 32 questions")
+    assert "All 2 models: 64 of 64 completions there, 0 calls to make" in after
+    assert single.startswith("32 new completions")
+
+
+def test_the_shown_set_is_published(
+    tmp_path: Path, sample: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(sample, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    call = in_process(monkeypatch, capfd)
+    commands = shown_commands("docs/publishing.md")
+    # The first three make such a sample.
+    assert [command[1] for command in commands] == ["import", "labels", "verify", "build", "publish"]
+    for command in commands[3:]:
+        code, _, error = call(*command[1:])
+        assert code == 0, f"{command}: {error}"
+    folder = tmp_path / "folder"
+    assert "# A small set" in (folder / "README.md").read_text(encoding="utf-8")
+    assert len((folder / "verifybench" / "balanced.jsonl").read_text(encoding="utf-8").splitlines()) == 24

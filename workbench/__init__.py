@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from workbench.api import Project
+    from workbench.training.reward import Reward
 
 __version__ = "0.1.0"
-__all__ = ["open_project"]
+__all__ = ["open_project", "reward"]
 
 
 def open_project(path: Path | str) -> Project:
@@ -22,3 +24,35 @@ def open_project(path: Path | str) -> Project:
     from workbench import api
 
     return api.open_project(path)
+
+
+def reward(
+    verifier: str = "rules",
+    *,
+    options: Mapping[str, str] | None = None,
+    database: Path | str | None = None,
+    undecided: float | None = None,
+    own_score: bool = False,
+    reference: str | None = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+) -> Reward:
+    """A verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
+
+    Raises:
+        UsageError: There is no such verifier or option, or it asks a model server or runs programs.
+        NotTrustedError: The database's settings were not accepted yet.
+        VerifierError: It can't be used.
+    """
+    from workbench.training.reward import Reward
+
+    return Reward(
+        verifier,
+        options=options,
+        database=database,
+        undecided=undecided,
+        own_score=own_score,
+        reference=reference,
+        workers=workers,
+        timeout=timeout,
+    )

@@ -273,14 +273,17 @@ async def test_a_thousand_items_of_many_kinds(tmp_path: Path) -> None:
         ("state!=f", "state!=final"),
         ("verdict", "verdict:rules="),
         ("verdict:rules=a", "verdict:rules=abstain"),
+        ("verdict=c", "verdict=correct"),
         ("model=m", "model=m/one"),
         ("source=", 'source="a b"'),
+        ("set=ba", "set=balanced"),
         ("colour", None),
         ("", None),
     ],
 )
 async def test_the_line_suggests_fields_and_values(typed: str, suggested: str | None) -> None:
-    suggester = ConditionSuggester({"verdict:": ["rules"], "model": ["m/one"], "source": ["", "a b"]})
+    names = {"verdict:": ["rules"], "model": ["m/one"], "source": ["", "a b"], "set": ["balanced"]}
+    suggester = ConditionSuggester(names)
     assert await suggester.get_suggestion(typed) == suggested
 
 

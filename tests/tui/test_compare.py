@@ -10,15 +10,16 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
-from workbench.services.measuring.comparing import compared
+from workbench.services.measuring.comparing import compare, compared
 from workbench.services.measuring.comparing_files import comparison_as
 from workbench.services.measuring.comparing_text import verdict
+from workbench.services.measuring.selected_by import note
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import DRAWS, CompareScreen, Pair
 from workbench.tui.screens.item import ItemScreen
 from workbench.tui.widgets.choices import ChoiceMenu
-from workbench.tui.widgets.compare_view import figures, group_rows
+from workbench.tui.widgets.compare_view import figures, group_rows, head
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
@@ -308,3 +309,9 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
         assert "[bold]x[/]" in text_of(app, "#compare-head")
         assert listed(app) == [1, 2, 3, 4, 5]
         assert not notices(app)
+
+
+def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
+    project = project_of_two(tmp_path)
+    note(project, "sample", ("lax",))
+    assert head(compare(project, "careful", "lax"), "all items").plain.startswith("A careful   B lax †\n")

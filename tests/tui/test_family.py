@@ -16,6 +16,7 @@ from workbench.services.measuring.comparing import comparable
 from workbench.services.measuring.comparing_files import comparison_as
 from workbench.services.measuring.family import family
 from workbench.services.measuring.joint_errors import SAMPLES, joint_errors
+from workbench.services.measuring.selected_by import note
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import CompareScreen, Pair
@@ -209,3 +210,10 @@ def test_two_without_items_in_common_are_a_dash(tmp_path: Path) -> None:
     for measure in ("difference", "phi", "kappa"):
         assert sheet.cell(first, second, measure).text == "–"
     assert sheet.cell(first, second, "both").text == "0 (–)"
+
+
+def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
+    project, names = project_of_three(tmp_path), ("poor", "good", "alike")
+    note(project, "sample", ("good",))
+    sheet = Sheet(family(project, names), joint_errors(project, names))
+    assert {row.name for row in sheet.rows("difference")} == {"poor", "good †", "alike"}

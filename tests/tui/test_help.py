@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,7 @@ from workbench.tui.app import SCREENS, WorkbenchApp
 from workbench.tui.screen import WorkbenchScreen
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", list(SCREENS))
+@pytest.mark.parametrize(("name", "size"), list(zip(SCREENS, cycle(SIZES), strict=False)))
 async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
         app.open_screen(name)

@@ -33,6 +33,16 @@ async def test_an_empty_project_says_what_to_do(tmp_path: Path, size: tuple[int,
         assert "workbench verify" in text_of(app, "#home-runs Static")
 
 
+async def test_a_pool_of_questions_says_what_to_do(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.csv"
+    pool.write_text("question,answer\nHow many?,12\n")
+    project = make_project(tmp_path)
+    import_files(project, plan_import([pool]))
+    async with opened(project) as (app, _):
+        assert "workbench curate" in text_of(app, "#home-states Static")
+        assert "1 question" in text_of(app, "#home-datasets Static")
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, int]) -> None:
     project = with_people(make_project(tmp_path, numbered(10, dataset="sums")), "amira", "ben")

@@ -34,7 +34,7 @@ _OPEN = re.compile(
     _BEGINS + r"(?P<said>(?:explain|describe|discuss|compare\s+and\s+contrast|brainstorm|comment\s+on)\s+"
     r"(?!(?:your|the|each|all)\s+(?:answer|reasoning|steps?|solution|choice|work|thinking|result)|step)\w+"
     r"|(?:write|compose|draft)\s+(?:me\s+)?(?:an?|the)\s+(?:\w+\s+){0,2}"
-    r"(?:essay|story|poem|letter|paragraph|speech|email|article|review|summary|haiku|dialogue)"
+    r"(?:essay|story|poem|letter|paragraph|speech|email|article|review|summary|haiku|dialogue)\b"
     r"|give\s+(?:an|some|two|three)\s+examples?|suggest\s+(?:some|ways|a))"
     r"|(?P<other>in\s+your\s+(?:own\s+words|opinion)|what\s+do\s+you\s+think)",
     re.IGNORECASE,

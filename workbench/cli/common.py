@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import isnan
 from typing import Any, TypeVar
 
 import click
@@ -21,6 +24,22 @@ F = TypeVar("F", bound=Callable[..., Any])
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
 whole_number = click.IntRange(1, 2**63 - 1)
 """What counts and numbers may be: SQLite's integers."""
+
+
+class NumberRange(click.FloatRange):
+    """A number within bounds; "nan", which click lets through all of them, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number.
+
+        Raises:
+            click.BadParameter: It is none, or out of bounds.
+        """
+        number: float = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"{value!r} is no number.", param, ctx)
+        return number
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 where_option = click.option(
@@ -187,6 +206,20 @@ def say_some(lines: Sequence[str]) -> None:
         say(line)
     if len(lines) > SHOWN:
         say(f"… and {len(lines) - SHOWN:,} more; --json has them all.")
+
+
+@contextmanager
+def log_on_stderr(name: str) -> Iterator[None]:
+    """Have what a part of the program logs written to stderr, a line each, while a command runs."""
+    log = logging.getLogger(name)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def show(text: str = "") -> None:

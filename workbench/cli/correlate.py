@@ -18,6 +18,7 @@ from workbench.cli.common import (
     whole_number,
 )
 from workbench.model.report import CorrelationReport
+from workbench.render.marks import what_marks_mean, with_mark
 
 
 @click.command()
@@ -44,13 +45,17 @@ def command(database: str, verifier: str, gold: Any, where: tuple[str, ...], run
 
 
 def _show(report: CorrelationReport) -> None:
-    show(f"{report.verifier}, run {report.run}: {report.n:,} items with a score and gold ({report.gold_choice})")
+    chose = report.selection_judges
+    name = with_mark(report.verifier, chose)
+    show(f"{name}, run {report.run}: {report.n:,} items with a score and gold ({report.gold_choice})")
     if report.unscored:
         show(f"{report.unscored:,} more have a verdict without a score and don't count")
     show(f"{'':10}{'all items':>11}{'by question':>13}  questions that have one")
     for row in report.rows:
         mean = _figure(row.per_question)
         show(f"{row.method:10}{_figure(row.corpus):>11}{mean:>13}  {row.defined:,} of {row.questions:,}")
+    for note in what_marks_mean(chose):
+        show(note)
 
 
 def _figure(value: float | None) -> str:

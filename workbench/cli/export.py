@@ -15,7 +15,9 @@ from workbench.cli.common import (
     say,
     selection_of,
     where_option,
+    whole_number,
 )
+from workbench.model.exporting import ExportReport, PairsReport, SftReport
 from workbench.model.verdict import GoldChoice
 from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export
 
@@ -27,6 +29,13 @@ from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Ta
 @click.option("--table", type=click.Choice(TABLES), default="items", show_default=True, help="What to write.")
 @click.option("--dataset", help="Only this data set.")
 @where_option
+@click.option(
+    "--verifier",
+    "verifiers",
+    multiple=True,
+    metavar="NAME",
+    help="Whose verdicts --where verdict=… means; repeated: all of them must say so.",
+)
 @click.option(
     "--gold",
     type=click.Choice(("final", "people", "imported")),
@@ -40,6 +49,11 @@ from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Ta
     is_flag=True,
     help="For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
 )
+@click.option("--system", metavar="TEXT", help="For sft: begin each conversation with this system message.")
+@click.option("--per-question", type=whole_number, metavar="N", help="For sft: at most N completions of a question.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For sft: what --per-question draws by.")
+@click.option("--checks", is_flag=True, help="For workbench: with the checks; who has the file knows which they are.")
+@click.option("--without-calls", is_flag=True, help="For workbench: without requests to model servers and responses.")
 @force_option
 @json_option
 def command(
@@ -49,19 +63,30 @@ def command(
     table: Table,
     dataset: str | None,
     where: tuple[str, ...],
+    verifiers: tuple[str, ...],
     gold: GoldChoice,
     names: bool,
     sighted: bool,
+    system: str | None,
+    per_question: int | None,
+    seed: int,
+    checks: bool,
+    without_calls: bool,
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write items, labels or verdicts to a file; compressed when its name ends in .gz.
+    """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
 
     verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
     are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
     parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
-    them; import and labels import read them back. CSV cells are data: a spreadsheet may take one that begins with
-    =, +, - or @ for a formula.
+    them; import and labels import read them back. labels writes what labels export does, of the chosen items.
+
+    sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers
+    call correct), and questions with one correct and one incorrect completion. workbench is an archive of everything
+    that workbench restore makes an equal database of: keep it as you keep the database.
+
+    CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
     with project_at(database) as project:
         report = export(
@@ -71,14 +96,48 @@ def command(
             table=table,
             dataset=dataset,
             selection=selection_of(where),
+            verifiers=verifiers,
             gold=gold,
             names=names,
             sighted=sighted,
+            system=system,
+            per_question=per_question,
+            seed=seed,
+            checks=checks,
+            calls=not without_calls,
             force=force,
         )
+    _say_left_out(report, gold)
+    print_json(report) if as_json else click.echo(f"{report.written} rows written to {file}")
+
+
+def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
     if report.without_gold:
         say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
-    if as_json:
-        print_json({"written": report.written, "file": click.format_filename(file), "format": format_, "table": table})
-    else:
-        click.echo(f"{report.written} rows written to {file}")
+    if report.sft:
+        _say_sft(report.sft)
+    if report.pairs:
+        _say_pairs(report.pairs)
+    if report.archive:
+        for what, number in report.archive.left_out.items():
+            say(f"Left out: {number} {what}.")
+        if "checks" in report.archive.left_out:
+            say("  Without them it is not all of the database: --checks takes them along.")
+
+
+def _say_sft(report: SftReport) -> None:
+    for verifier, verdicts in report.verdicts.items():
+        said = ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())
+        say(f"{verifier} on {report.candidates} candidates: {said}")
+    say(
+        f"{report.chosen} completions of {report.questions} questions chosen; left out: {report.duplicates} with the "
+        f"text of another, {report.beyond} beyond --per-question"
+        + ("" if report.seed is None else f" (seed {report.seed})")
+    )
+
+
+def _say_pairs(report: PairsReport) -> None:
+    say(
+        f"{report.paired} of {report.questions} questions make a pair; {report.one_kind} have completions of one kind "
+        f"only, {report.several} more than one correct or incorrect, {report.without_gold} no gold"
+    )

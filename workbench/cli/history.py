@@ -50,5 +50,10 @@ def _cells(line: LabelLine) -> list[str]:
         f"round {line.round}" if isinstance(line.round, int) else "",
         f"guidelines {line.guideline}" if isinstance(line.guideline, str) else "",
     ]
-    cells = [f"{at:<19}", f"{line.annotator:<12}", f"{line.kind!s:<12}", f"{line.completion_id:<12}"]
+    cells = [
+        f"{at:<19}",
+        f"{line.annotator:<12}",
+        f"{line.kind!s:<12}",
+        f"{line.completion_id or line.question_id or '':<12}",
+    ]
     return [*cells, *filter(None, said)]

@@ -26,10 +26,11 @@ from workbench.services.running.replaying import DEFAULT_MAX_LINE, open_book
 def command(file: Path, port: int, model: str, max_line: int, as_json: bool) -> None:
     """Serve recorded replies over HTTP, as a model server on this machine, until Ctrl-C.
 
-    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match": "…",
-    "raw": "…"} any request in which the text (or each of a list of texts) occurs. Several replies to one request take
-    turns; a request that nothing fits gets a 404. The address to give as base_url is printed when the server is
-    ready. Every response is marked as recorded, and so are the verdicts that rest on it.
+    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
+    "…", "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only
+    one for that model: one server can stand for many. Several replies to one request take turns; a request that
+    nothing fits gets a 404. The address to give as base_url is printed when the server is ready. Every response is
+    marked as recorded, and so are the verdicts that rest on it.
     """
     from workbench.web.replay import serve
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import database_argument, json_option, log_on_stderr, print_json, project_at, say, show
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -121,18 +119,5 @@ def _serve(project: Project, address: Address, names: Sequence[str], most: int, 
         _print_links(project, found, names, as_json)
         say("Each link works once, within 7 days. Ctrl-C ends the server; labels are saved as they are given.")
 
-    with _log_on_stderr():
+    with log_on_stderr("workbench.serve"):
         serve(project, address, app, most, ready)
-
-
-@contextmanager
-def _log_on_stderr() -> Iterator[None]:
-    log = logging.getLogger("workbench.serve")
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)

@@ -27,11 +27,20 @@ def read(database: Path) -> dict[str, Any]:
     Raises:
         UsageError: The file is no TOML, too large or can't be read.
     """
-    path = file_of(database)
     try:
-        text = read_text(path)
+        return read_toml(file_of(database))
     except FileNotFoundError:
         return {}
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A small TOML file.
+
+    Raises:
+        FileNotFoundError: There is none.
+        UsageError: The file is no TOML, too large or can't be read.
+    """
+    text = read_text(path)
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
@@ -40,7 +49,7 @@ def read(database: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """A small text file beside the database.
+    """A small text file.
 
     Raises:
         FileNotFoundError: There is none.

@@ -27,11 +27,11 @@ def prices_of(database: Path, models: Iterable[str]) -> dict[str, Price]:
     table = read(database).get("prices", {})
     if not isinstance(table, dict):
         raise UsageError(f"{place} must be a table.", f"Example: {_EXAMPLE}")
-    return {model: _price(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
+    return {model: price_in(f"{place}.{model}", table[model]) for model in set(models) & table.keys()}
 
 
-def _price(place: str, entry: Any) -> Price:
-    """One entry.
+def price_in(place: str, entry: Any) -> Price:
+    """One entry; ``place`` is where it stands, for messages.
 
     Raises:
         UsageError: It is wrong; the message names the field.

@@ -63,7 +63,7 @@ def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> It
     if kind == "parquet":
         return _parquet(path)
     if kind in LISTS:
-        return _json(stream, path)
+        return json_rows(stream, path)
     if kind in TABLES:
         return _table(stream, kind, path, max_line)
     return _json_lines(stream, max_line)
@@ -93,8 +93,13 @@ def _refused_line(line: Line, max_line: int) -> Refusal:
     return refusal(line.number, line.raw, error)
 
 
-def _json(stream: Stream, path: Path) -> Iterator[Row]:
-    for number, element in enumerate(_elements(whole(stream, path), path), 1):
+def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "data")) -> Iterator[Row]:
+    """The rows of an open file that is a JSON list, or an object that has one under one of these names.
+
+    Raises:
+        FormatError: It is neither.
+    """
+    for number, element in enumerate(_elements(whole(stream, path), path, names), 1):
         raw = bytes(element)
         yield Document(number, raw, raw)
 
@@ -121,22 +126,22 @@ def whole(stream: Stream, path: Path) -> bytes:
     return b"".join(parts)
 
 
-def _elements(text: bytes, path: Path) -> list[msgspec.Raw]:
+def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.Raw]:
     try:
         if not text.lstrip().startswith(b"{"):
             return _RAW_LIST.decode(text)
         keys = _RAW_OBJECT.decode(text)
-        for name in ("rows", "data"):
+        for name in names:
             if name in keys:
                 return _RAW_LIST.decode(keys[name])
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         valid = isinstance(error, msgspec.ValidationError)
         message = "The document is no list of rows." if valid else explain_document(text).message
         raise FormatError(
-            f"{path}: {message}", "A JSON file holds one array, or an object with rows or data."
+            f"{path}: {message}", f"A JSON file holds one array, or an object with {' or '.join(names)}."
         ) from None
     raise FormatError(
-        f"{path}: the object has neither rows nor data; its keys: {', '.join(keys)}.",
+        f"{path}: the object has no {' or '.join(names)}; its keys: {', '.join(keys)}.",
         "For one object a line say --format jsonl.",
     )
 

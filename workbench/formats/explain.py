@@ -24,7 +24,13 @@ class RefusedError(Exception):
 
 def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
     """The quarantine row of a refused row."""
-    return Refusal(line=line, code=error.code, field=error.field, message=error.message, raw=raw[:KEPT_RAW])
+    field = None if error.field is None else _storable(error.field)
+    return Refusal(line=line, code=error.code, field=field, message=_storable(error.message), raw=raw[:KEPT_RAW])
+
+
+def _storable(text: str) -> str:
+    """A text without halves of characters, which a row's own keys may have."""
+    return text.encode(errors="replace").decode()
 
 
 def explain_document(document: bytes) -> RefusedError:
@@ -48,7 +54,7 @@ def explain_document(document: bytes) -> RefusedError:
     if not isinstance(value, dict):
         kind = json_kind(document.strip())
         return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
-    if _has_surrogate(text, value):
+    if has_surrogate(text, value):
         return RefusedError(
             "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
         )
@@ -114,7 +120,7 @@ class _Constant:
 
 def _field_of_constant(text: str) -> str | None:
     """The field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
-    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_Constant))]
+    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_Constant, parse_int=float))]
     while left:
         path, value = left.pop()
         if isinstance(value, _Constant):
@@ -126,7 +132,12 @@ def _field_of_constant(text: str) -> str | None:
     return None
 
 
-def _has_surrogate(text: str, value: object) -> bool:
+def has_surrogate(text: str, value: object) -> bool:
+    """Whether JSON has an escape of half a character, which can't be stored.
+
+    Args:
+        value: What it decodes to.
+    """
     if "\\ud" not in text.lower():
         return False
     try:

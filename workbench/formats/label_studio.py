@@ -28,9 +28,11 @@ from workbench.formats.carried import (
 )
 from workbench.formats.explain import RefusedError
 from workbench.formats.fields import KNOWN
+from workbench.formats.logs.logged import Grade, verifier_name
 from workbench.model.item import StoredItem
 from workbench.model.label import EXCLUSION_REASONS, TAGS, LabelLine
 from workbench.model.taxonomy import SUBTYPES
+from workbench.model.verdict import Outcome
 
 _PLUMBING = frozenset(
     {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "dataset"}
@@ -65,6 +67,7 @@ class _Task(Struct):
     data: dict[str, msgspec.Raw]
     meta: dict[str, Any] | None = None
     annotations: list[dict[str, Any]] = []
+    predictions: Any = None
     id: int | str | None = None
 
 
@@ -170,14 +173,45 @@ def answers_in(raw: bytes) -> Iterator[Answers]:
             yield _answers(task, number, annotation)
 
 
+def grades_in(raw: bytes) -> tuple[Grade, ...]:
+    """What models have said of a task: the verdicts of its predictions. Their scores are confidences, no grades.
+
+    Raises:
+        RefusedError: It can't be read.
+    """
+    if "data" not in _tokens(raw):
+        return ()
+    found: dict[str, Grade] = {}
+    predictions = _task(raw).predictions
+    for prediction in predictions if isinstance(predictions, list) else []:
+        if isinstance(prediction, dict):
+            said = _given(prediction).get("verdict", [])
+            name = verifier_name("label-studio", str(prediction.get("model_version") or "predictions"))
+            if len(said) == 1 and said[0] in VERDICTS:
+                found.setdefault(name, _grade(name, said[0], prediction.get("score")))
+    return tuple(found.values())
+
+
+def _grade(name: str, said: str, confidence: object) -> Grade:
+    sure = f"confidence {confidence:.3g}" if isinstance(confidence, float) else None
+    if said == "unsuitable":
+        return Grade(verifier=name, verdict="abstain", reason="invalid", detail=sure)
+    return Grade(verifier=name, verdict=Outcome.of(said).word, detail=sure)
+
+
 def _answers(task: _Task, number: int, annotation: Mapping[str, Any]) -> Answers:
+    key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
+    return gather(_person(annotation.get("completed_by")), str(key), _given(annotation), _time(annotation))
+
+
+def _given(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What an annotation or a prediction answers: control -> values."""
     given: dict[str, list[str]] = {}
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:
         if isinstance(result, dict) and isinstance(result.get("value"), dict):
             given.setdefault(str(result.get("from_name")), []).extend(_values(result["value"]))
-    key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
-    return gather(_person(annotation.get("completed_by")), str(key), given, _time(annotation))
+    return given
 
 
 def _short(row: Mapping[str, Any]) -> Answers:

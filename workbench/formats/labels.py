@@ -50,6 +50,8 @@ def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
 
 def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     """Fields, and what is wrong with the answer in them."""
+    if not line.completion_id:
+        yield from _question_faults(line)
     if line.kind in _SAYING and _said(line) is None:
         field = "answer_subtype" if line.task == "type" else "verdict"
         yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"
@@ -61,6 +63,14 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
         yield "reason", "only an unsuitable item has a reason"
     if line.answer_subtype is not None and _subtype(line.answer_subtype) is None:
         yield "answer_subtype", f"{line.answer_subtype!r} is no subtype code such as A1 or D2"
+
+
+def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
+    """Fields, and what is wrong, of a line that names no completion."""
+    if not line.question_id:
+        yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
+    elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
+        yield "completion_id", "a line without a completion says an answer_subtype of the question, and nothing else"
 
 
 def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:

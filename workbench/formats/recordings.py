@@ -1,8 +1,9 @@
 """Recorded replies of model servers: JSON Lines, each a whole exchange or a text with what tells its request.
 
 ``{"request": {…}, "response": {…}}`` is an exchange as it went over the wire. ``{"match": "…", "raw": "…"}`` is what a
-model said to the request in which the text (or each of a list of texts) occurs; beside it ``model``,
-``finish_reason`` and ``reasoning`` may stand. Other fields are let alone in both.
+model said to the request in which the text (or each of a list of texts) occurs; beside it ``asked`` (the model that the
+request must ask for, or a list of them), ``model``, ``finish_reason``, ``reasoning`` and ``usage`` may stand. Other
+fields are let alone in both.
 """
 
 from __future__ import annotations
@@ -29,27 +30,43 @@ class Exchange(Struct, frozen=True):
     response: msgspec.Raw
 
 
+class Tokens(Struct, frozen=True, kw_only=True):
+    """What a call took, in OpenAI's words."""
+
+    prompt_tokens: int
+    completion_tokens: int
+
+
 class Saying(Struct, frozen=True, kw_only=True):
     """What a model said.
 
     Attributes:
         match: Texts that all occur in the request.
         raw: The reply's text.
+        asked: The models of which one must be asked for; None where any may.
         model: Who said it.
         finish_reason: In OpenAI's words.
         reasoning: What was thought, kept apart.
+        usage: Tokens that it took.
     """
 
     match: str | tuple[str, ...]
     raw: str
+    asked: str | tuple[str, ...] | None = None
     model: str | None = None
     finish_reason: str = "stop"
     reasoning: str | None = None
+    usage: Tokens | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The texts to look for."""
         return (self.match,) if isinstance(self.match, str) else self.match
+
+    @property
+    def models(self) -> tuple[str, ...] | None:
+        """The models to look for; None for any."""
+        return (self.asked,) if isinstance(self.asked, str) else self.asked
 
 
 Recording = Exchange | Saying

@@ -8,16 +8,17 @@ to plain objects with checks by hand.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from workbench.errors import FormatError
 from workbench.formats.explain import RefusedError, bad_utf8, explain_cells, explain_document, refusal
-from workbench.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED
+from workbench.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED, known_licence
 from workbench.formats.types import TypeMismatch, TypeReader
 from workbench.model.item import ItemRecord, Refusal
 
@@ -37,6 +38,7 @@ GOLD: dict[bool | int | str | None, bool | None] = {
 }
 """How files spell a label."""
 
+R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
 
@@ -48,7 +50,96 @@ class _Shape(NamedTuple):
     layout: str | None
 
 
-class RowBuilder:
+class Builder(ABC, Generic[R]):
+    """Makes records of the rows of one file: what items and questions have in common.
+
+    Args:
+        columns: Our field -> their key.
+        types: Reads the type fields.
+        fields: Our field -> the type of its value.
+        required: Fields that every row has.
+        place: The file, for messages.
+        usual: The source and the licence of rows that name none.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, str],
+        types: TypeReader,
+        *,
+        fields: Mapping[str, Any],
+        required: Sequence[str],
+        place: Path,
+        usual: Mapping[str, str],
+    ) -> None:
+        self._columns, self._types, self._fields = columns, types, fields
+        self._usual_source, self._usual_licence = usual.get("source"), usual.get("licence")
+        # A row's licence is its source's, and stays an extra key of the row.
+        self._known = {column for field, column in columns.items() if field != "licence"}
+        self._decode = _typed_decoder(columns, fields, required, place).decode
+
+    def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
+        """The record that one JSON object holds, or why it holds none.
+
+        Args:
+            line: Where the row stands, for messages.
+            document: The row as one JSON object.
+            raw: The row as the file has it, for quarantine.
+        """
+        try:
+            cells = _tokens.decode(document)
+            return self._record(line, self._decode(document), cells, raw)
+        except RefusedError as error:
+            return refusal(line, raw, error)
+        except TypeMismatch as error:
+            field = self._columns.get(error.field, error.field)
+            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map."))
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return refusal(line, raw, self._explain(document))
+
+    @abstractmethod
+    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> R:
+        """The record of a decoded row.
+
+        Args:
+            cells: The row's keys and values as they are spelled.
+
+        Raises:
+            RefusedError: It can't be taken.
+        """
+
+    def _explain(self, document: bytes) -> RefusedError:
+        try:
+            cells = _tokens.decode(document)
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return explain_document(document)
+        return explain_cells(cells, self._columns, self._fields)
+
+    def _extras(self, keys: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
+        """Keys that we don't know, each with the bytes that stand before its value.
+
+        Raises:
+            RefusedError: A key has a NUL character.
+        """
+        if any("\0" in key for key in keys):
+            raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
+        return tuple(
+            (key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in keys if key not in self._known
+        )
+
+    def _nul(self, field: str) -> RefusedError:
+        column = self._columns.get(field, field)
+        return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
+
+    def _empty_id(self, field: str) -> RefusedError:
+        column = self._columns[field]
+        return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
+
+
+class RowBuilder(Builder[ItemRecord]):
     """Makes items of the rows of one file.
 
     Args:
@@ -57,6 +148,7 @@ class RowBuilder:
         place: The file, for messages.
         number_ids: Whole numbers are taken as ids too.
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
+        usual: The source and the licence of rows that name none.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -70,36 +162,15 @@ class RowBuilder:
         place: Path,
         number_ids: bool = False,
         blank_is_none: bool = False,
+        usual: Mapping[str, str] = {},
     ) -> None:
-        self._columns = columns
-        self._types = types
+        fields = _field_types(number_ids)
+        super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual)
         self._blank_is_none = blank_is_none
-        self._field_types = _field_types(number_ids)
-        self._known = set(columns.values())
-        self._as_released = set(columns) == set(RELEASED) and self._known == set(RELEASED_KEYS)
+        self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
         self._shapes: dict[tuple[str, ...], _Shape] = {}
-        self._decode = _typed_decoder(columns, self._field_types, place).decode
 
-    def build(self, line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
-        """The item that one JSON object holds, or why it holds none.
-
-        Args:
-            line: Where the row stands, for messages.
-            document: The row as one JSON object.
-            raw: The row as the file has it, for quarantine.
-        """
-        try:
-            cells = _tokens.decode(document)
-            return self._item(line, self._decode(document), cells, raw)
-        except RefusedError as error:
-            return refusal(line, raw, error)
-        except TypeMismatch as error:
-            field = self._columns.get(error.field, error.field)
-            return refusal(line, raw, RefusedError("type_mismatch", field, f"{error} Correct the row, or use --map."))
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return refusal(line, raw, self._explain(document))
-
-    def _item(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
+    def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
         if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
             del cells[FIXED_KEY]
         keys = tuple(cells)
@@ -109,20 +180,22 @@ class RowBuilder:
         question, reference, completion = row.question, row.reference, row.completion
         question_key, completion_key = row.question_id, row.completion_id
         model, source = row.model, row.source
+        if source is None:
+            source = self._usual_source
         if question_key is None:
-            question_key = _derived(question, reference)
+            question_key = derived(question, reference)
         elif type(question_key) is int:
             question_key = str(question_key)
         if completion_key is None:
-            completion_key = _derived(question_key, model, completion)
+            completion_key = derived(question_key, model, completion)
         elif type(completion_key) is int:
             completion_key = str(completion_key)
         if "\0" in question or "\0" in reference or "\0" in completion or "\0" in question_key:
-            raise self._nul(row)
+            raise self._nul_in(row)
         if "\0" in completion_key or (model and "\0" in model) or (source and "\0" in source):
-            raise self._nul(row)
+            raise self._nul_in(row)
         if not question_key or not completion_key:
-            raise self._empty_id(question_key)
+            raise self._empty_id("completion_id" if question_key else "question_id")
         try:
             gold = GOLD[row.gold]
         except KeyError:
@@ -139,6 +212,7 @@ class RowBuilder:
             gold=gold,
             model=model,
             source=source,
+            licence=licence_in(row.licence) or self._usual_licence,
             type=kind,
             subtype=subtype,
             type_text=type_text,
@@ -148,32 +222,16 @@ class RowBuilder:
         )
 
     def _new_shape(self, keys: tuple[str, ...]) -> _Shape:
-        extras = tuple(
-            (key, json.dumps(key, ensure_ascii=False).encode() + b": ") for key in keys if key not in self._known
-        )
+        extras = self._extras(keys)
         usual = (*RELEASED_KEYS, *(key for key, _ in extras))
         layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
-        if any("\0" in key for key in keys):
-            raise RefusedError("nul", None, "A key contains a NUL character. Remove it.")
         if len(self._shapes) >= _REMEMBERED:
             self._shapes.clear()
         shape = self._shapes[keys] = _Shape(extras, layout)
         return shape
 
-    def _explain(self, document: bytes) -> RefusedError:
-        try:
-            cells = _tokens.decode(document)
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return explain_document(document)
-        return explain_cells(cells, self._columns, self._field_types)
-
-    def _nul(self, row: Any) -> RefusedError:
-        column = next(c for f, c in self._columns.items() if "\0" in str(getattr(row, f)))
-        return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
-
-    def _empty_id(self, question_key: str) -> RefusedError:
-        column = self._columns["completion_id" if question_key else "question_id"]
-        return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
+    def _nul_in(self, row: Any) -> RefusedError:
+        return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
 
     def _bad_gold(self, value: object) -> RefusedError:
         column = self._columns["gold"]
@@ -184,15 +242,20 @@ def _field_types(number_ids: bool) -> dict[str, Any]:
     an_id = str | int | None if number_ids else str | None
     types: dict[str, Any] = dict.fromkeys(FIELDS, str | None)
     types.update(dict.fromkeys(REQUIRED, str))
-    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None}
+    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None, "licence": Any}
 
 
 def _typed_decoder(
-    columns: Mapping[str, str], types: Mapping[str, Any], place: Path
+    columns: Mapping[str, str], types: Mapping[str, Any], required: Sequence[str], place: Path
 ) -> msgspec.json.Decoder[msgspec.Struct]:
-    fields = [(field, types[field]) if field in REQUIRED else (field, types[field], None) for field in FIELDS]
+    """A decoder of rows to the fields that ``types`` names.
+
+    Raises:
+        FormatError: A column's name can't be read.
+    """
+    fields = [(field, types[field]) if field in required else (field, types[field], None) for field in types]
     # A field without a column must not meet a key of its own name.
-    names = {field: columns.get(field, f"no column for {field}") for field in FIELDS}
+    names = {field: columns.get(field, f"no column for {field}") for field in types}
     try:
         return msgspec.json.Decoder(msgspec.defstruct("Row", sorted(fields, key=len), rename=names, gc=False))
     except ValueError as error:
@@ -223,5 +286,11 @@ def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, byt
     return json.dumps(json.loads(extra), ensure_ascii=False) if "\n" in extra else extra
 
 
-def _derived(*parts: str | None) -> str:
+def licence_in(value: object) -> str | None:
+    """The licence that a row names; None where it names none, or none that is a text."""
+    return known_licence(value) if isinstance(value, str) else None
+
+
+def derived(*parts: str | None) -> str:
+    """The id of what comes without one: a hash of its content."""
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()

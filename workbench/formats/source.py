@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Literal, get_args
+from typing import IO, Final, Literal, get_args
 
 from workbench.errors import FormatError
 from workbench.formats.lines import BLOCK, Stream
@@ -31,12 +32,19 @@ CodeFormat = Literal[
 ]
 """What rows of code hold; they stand in files of any of the plain formats."""
 
+QuestionFormat = Literal["questions"]
+"""Questions without completions; they stand in files of any of the plain formats."""
+
+QUESTIONS: Final = "questions"
+
 PLAIN_FORMATS: dict[str, FileFormat] = {name: name for name in get_args(FileFormat)}
 CODE_FORMATS: dict[str, CodeFormat] = {name: name for name in get_args(CodeFormat)}
-FORMATS: tuple[str, ...] = (*PLAIN_FORMATS, *CODE_FORMATS)
 
 Progress = Callable[[int], None]
 """Called with the number of bytes read since the last call."""
+
+ZIP: Final = b"PK\x03\x04"
+"""What a zip file begins with, unless it is empty."""
 
 _GZIP = b"\x1f\x8b"
 _GZIP_BITS = 16 + zlib.MAX_WBITS
@@ -64,13 +72,14 @@ def detect_format(path: Path) -> FileFormat:
     Raises:
         FormatError: The file can't be read.
     """
-    head = _head(path)
+    head = first_bytes(path)
     if head.startswith(_PARQUET):
         return "parquet"
     by_name = _SUFFIXES.get(_suffix(path))
-    if by_name in ("csv", "tsv", "jsonl"):
-        return by_name
     text = head.lstrip()
+    # Some tools call one list, laid out over many lines, JSON Lines.
+    if by_name in ("csv", "tsv") or (by_name == "jsonl" and text.split(b"\n", 1)[0].rstrip() != b"["):
+        return by_name
     if text.startswith(b"["):
         return "json"
     if text.startswith(b"{"):
@@ -87,7 +96,7 @@ def first_element(path: Path) -> object:
     Raises:
         FormatError: The file can't be read.
     """
-    text = _head(path).decode("utf-8", "replace").lstrip()
+    text = first_bytes(path).decode("utf-8", "replace").lstrip()
     try:
         start = len(text) - len(text[1:].lstrip())
         return json.JSONDecoder().raw_decode(text, start)[0] if text.startswith("[") else None
@@ -221,12 +230,22 @@ def _decoded(stream: Stream, start: bytes, path: Path | None) -> Stream:
     return stream
 
 
-def _head(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
+    """The decompressed bytes that a file begins with, at most 1 MiB, without a byte-order mark.
+
+    Raises:
+        FormatError: The file can't be read.
+    """
     with open_stream(path) as (stream, _):
         try:
             return stream.read(_HEAD).removeprefix(_BOM)
         except (EOFError, zlib.error):
             return b""
+
+
+def path_text(path: Path) -> str:
+    """A path as it is stored and reported, which is UTF-8: a file's name may be any bytes."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _suffix(path: Path) -> str:

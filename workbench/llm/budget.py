@@ -112,3 +112,27 @@ class Budget:
             or (limits.max_tokens is not None and self._tokens >= limits.max_tokens)
             or (limits.max_cost is not None and self._cost >= limits.max_cost)
         )
+
+
+class Budgets:
+    """Several budgets as one: a call is held in each of them, such as a model's own and that of all models."""
+
+    def __init__(self, *budgets: Budget) -> None:
+        self._budgets = budgets
+
+    async def reserve(self, estimate: Estimate) -> None:
+        """As with `Budget`; one that can't be paid for by all of them is held by none."""
+        held: list[Budget] = []
+        try:
+            for budget in self._budgets:
+                await budget.reserve(estimate)
+                held.append(budget)
+        except BaseException:
+            for budget in held:
+                budget.settle(estimate, None, sent=False)
+            raise
+
+    def settle(self, estimate: Estimate, usage: Usage | None, *, sent: bool) -> None:
+        """As with `Budget`."""
+        for budget in self._budgets:
+            budget.settle(estimate, usage, sent=sent)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
-from workbench.llm.budget import Budget, cost_of
+from workbench.llm.budget import Budget, Budgets, cost_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.failures import AttemptFailed, of_response, one_line
@@ -46,6 +46,9 @@ class Answer(Struct, frozen=True, kw_only=True):
 class Caller:
     """A run's calls to its servers; open from ``async with`` on.
 
+    Args:
+        shared: A budget that other callers draw on as well.
+
     Attributes:
         in_flight: Calls that wait for a server now.
         errors: Failed attempts by code.
@@ -67,6 +70,7 @@ class Caller:
         environment: Mapping[str, str] = os.environ,
         *,
         clock: Clock | None = None,
+        shared: Budget | None = None,
     ) -> None:
         self._clock = clock or Clock()
         self._lanes = {
@@ -79,7 +83,7 @@ class Caller:
         sells = any(lane.profile.sells for lane in self._lanes.values())
         self._gate = Gate(START if sells else limits.concurrency, limits.concurrency, self._clock)
         self._pace = Pace(limits, self._clock)
-        self._budget = Budget(limits, journal.spent())
+        self._budget = Budgets(Budget(limits, journal.spent()), *([] if shared is None else [shared]))
         self._flights: dict[bytes, asyncio.Future[Reply]] = {}
         self.in_flight = 0
         self.errors: Counter[str] = Counter()
@@ -127,6 +131,15 @@ class Caller:
             await asyncio.wait([flight])
             if not flight.cancelled():
                 return self._reuse(prepared.key, _wanted(flight.result()))
+
+    def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
+        """The reply to a request if it is stored; no server is asked.
+
+        Raises:
+            CallFailed: The server's filter has taken its words, or it has no such call.
+        """
+        stored = self._journal.recall(self._lanes[role].prepare(request, sample).key)
+        return None if stored is None else _wanted(reread(stored))
 
     def _reuse(self, key: bytes, reply: Reply) -> Answer:
         self.reused += 1

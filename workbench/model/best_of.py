@@ -60,6 +60,7 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
             completions are left out.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
 
     questions: int
@@ -69,3 +70,4 @@ class BestOfReport(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice
+    selection_judges: list[str] = []

@@ -19,6 +19,9 @@ LENGTHS: Final = ("<1k", "1k-2k", "2k-5k", "5k-10k", "10k-20k", "20k-50k", "50k+
 LENGTH_BOUNDS: Final = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 """Where each of `LENGTHS` but the first begins, in characters (Unicode code points)."""
 
+NAMELESS: Final = "(none)"
+"""How the group of what has no source, domain or model is called."""
+
 UNKNOWN: Final = "unknown"
 """The group of completions whose length is not known."""
 
@@ -56,4 +59,4 @@ def group_name(group: str | None, by: str | None) -> str:
 
 
 def _part_name(part: str, field: str) -> str:
-    return type_display(part) if field in ("type", "subtype") else part or "(none)"
+    return type_display(part) if field in ("type", "subtype") else part or NAMELESS

@@ -29,12 +29,19 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
 
 
 class NamedCount(Struct, frozen=True, kw_only=True):
-    """Items with gold that share a source or a model."""
+    """Items with gold that share a source or a model.
+
+    Attributes:
+        licence: Of a source, where it is known.
+        drawn: How many questions of a source the items were chosen from; None where that isn't asked.
+    """
 
     name: str
     items: int
     questions: int
     correct: int
+    licence: str | None = None
+    drawn: int | None = None
 
 
 class LengthRow(Struct, frozen=True, kw_only=True):

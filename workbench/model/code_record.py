@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from workbench.model.code import Problem, SolutionForm
-from workbench.model.item import ItemRecord
+from workbench.model.item import ItemRecord, QuestionRecord
 
 
 class ProblemRecord(Struct, kw_only=True, gc=False):
@@ -62,5 +62,5 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
 CodeRecord = ProblemRecord | SolutionRecord
 """What a file of code holds."""
 
-Record = ItemRecord | CodeRecord
+Record = ItemRecord | QuestionRecord | CodeRecord
 """What is imported."""

@@ -126,6 +126,7 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
         bootstrap: The draws behind the intervals of ``metrics``; None where none were asked for.
         by: What ``groups`` are; None where none were asked for.
         groups: Both verifiers on each group of the items.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
 
     a: str
@@ -145,6 +146,7 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
     bootstrap: Bootstrap | None = None
     by: str | None = None
     groups: list[GroupFigures] = []
+    selection_judges: list[str] = []
 
 
 class FamilyPair(PairedFigures, frozen=True, kw_only=True):
@@ -201,6 +203,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
         protocol: How undecided rows count.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
 
     family: list[FamilyPair]
@@ -213,6 +216,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice
+    selection_judges: list[str] = []
 
 
 class JointErrors(Struct, frozen=True, kw_only=True):
@@ -282,6 +286,7 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
             that is always wrong, ``decided`` leaves them out.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
 
     errors: list[JudgePair]
@@ -290,3 +295,4 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice
+    selection_judges: list[str] = []

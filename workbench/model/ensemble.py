@@ -110,6 +110,7 @@ class EnsembleReport(Struct, frozen=True, kw_only=True):
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
         by: What rows are grouped by; None for all items only.
+        selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
     """
 
     items: int
@@ -125,3 +126,4 @@ class EnsembleReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     by: str | None
+    selection_judges: list[str] = []

@@ -79,6 +79,7 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
         protocol: How the verifier's undecided rows count.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
+        selection_judges: The verifier and the predictors that helped, or whose model helped, to choose the items.
     """
 
     verifier: str
@@ -93,3 +94,4 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice
+    selection_judges: list[str] = []

@@ -18,6 +18,7 @@ class ItemRecord(Struct, kw_only=True, gc=False):
         completion_key: The source's id of the completion, or one derived from its content.
         gold: The imported correctness label, if the file has one.
         source: ``domain/name`` as found.
+        licence: The source's, if the file has a known one.
         type: Answer-type code (``"B"``), or None.
         subtype: Answer-subtype code (``"B5"``), or None.
         type_text: The source's own string for the type, kept for export.
@@ -37,12 +38,36 @@ class ItemRecord(Struct, kw_only=True, gc=False):
     gold: bool | None = None
     model: str | None = None
     source: str | None = None
+    licence: str | None = None
     type: str | None = None
     subtype: str | None = None
     type_text: str | None = None
     subtype_text: str | None = None
     extra: str | None = None
     layout: str | None = None
+
+
+class QuestionRecord(Struct, kw_only=True, gc=False):
+    """One question of a pool: it has a reference answer, and no completion yet.
+
+    Attributes:
+        key: The source's id of the question, or one derived from its content.
+        extra: JSON object of the keys we do not know, in their order and spelling; or None. The others are as of
+            `ItemRecord`.
+    """
+
+    line: int
+    raw: bytes
+    key: str
+    question: str
+    reference: str
+    source: str | None = None
+    licence: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    type_text: str | None = None
+    subtype_text: str | None = None
+    extra: str | None = None
 
 
 class Refusal(Struct, frozen=True, kw_only=True):

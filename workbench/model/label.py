@@ -129,14 +129,42 @@ class ItemState(Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+class ExcludedItem(Struct, frozen=True, kw_only=True):
+    """An item that is in no table.
+
+    Attributes:
+        reason: A code of `EXCLUSION_REASONS`.
+        how: By agreement, by the third person, or by the coordinator.
+        people: Who decided it.
+        notes: What they wrote, in the same order.
+    """
+
+    dataset: str
+    question_id: str
+    completion_id: str
+    reason: str
+    how: DecidedBy
+    people: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+def pseudonym(annotator: int) -> str:
+    """What a person is called in files that have no names.
+
+    Args:
+        annotator: The person's row id, which stays the same.
+    """
+    return f"annotator-{annotator}"
 
 
 class LabelLine(Struct, kw_only=True, omit_defaults=True):
     """One line of a label file (JSON Lines), as ``workbench labels DB import`` and ``export`` use it.
 
     Attributes:
-        completion_id: The completion's own id.
+        completion_id: The completion's own id; without it, the line is about the answer type of the question alone.
         question_id: Tells two completions with the same id apart.
         dataset: The same across data sets.
         answer_subtype: Subtype code; it counts for the whole question.
@@ -150,7 +178,7 @@ class LabelLine(Struct, kw_only=True, omit_defaults=True):
         content_hash: As hexadecimal digits. This and what follows stands in a history export only.
     """
 
-    completion_id: str
+    completion_id: str = ""
     annotator: str
     verdict: LabelVerdict | None = None
     reason: str | None = None

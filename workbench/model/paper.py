@@ -81,6 +81,7 @@ class ReferenceRow(Struct, frozen=True, kw_only=True):
         delta: Accuracy without less accuracy with it.
         ci: Its 95 % interval, clustered by question.
         p: Of the paired permutation by question.
+        selection_judges: Those of the two that helped, or whose model helped, to choose the items.
     """
 
     dataset: str
@@ -93,6 +94,7 @@ class ReferenceRow(Struct, frozen=True, kw_only=True):
     delta: float
     ci: tuple[float, float]
     p: float
+    selection_judges: list[str] = []
 
 
 class ReferenceTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=3):

@@ -118,7 +118,25 @@ REASONS: Final[dict[str, Reason]] = {
         "No trajectory of the search was rewarded; most of them say correct.",
         "No trajectory of the search was rewarded; most of them, or half, say incorrect.",
     ),
+    "of_several": Reason(
+        "metric of several completions",
+        undecided="It abstains: its metric is about several completions of the question together.",
+    ),
+    "unscored": Reason("not scored", undecided="It abstains: it gave no value."),
+    "no_verdict": Reason("value that is no verdict", undecided="It abstains: its value is a word for none."),
+    "invalid_response_format": Reason(
+        "completion in the wrong form", undecided="It abstains: the completion does not have the form it asks for."
+    ),
+    "refusal": Reason("refusal", undecided="It abstains: the completion refuses to answer."),
+    "no_response": Reason("empty completion", undecided="It abstains: the completion is empty."),
+    "grader_failed": Reason(
+        "grading model failed", undecided="It abstains: the model that grades gave no usable reply."
+    ),
+    "scoring_failed": Reason("scorer could not run", undecided="It abstains: the scorer could not run."),
     "tie": Reason("tied vote", undecided="It abstains: as many replies say correct as incorrect."),
+    "no_preference": Reason(
+        "no preference", undecided="It abstains: it prefers neither this completion to the others nor another to it."
+    ),
     "rate_limit": Reason(
         "rate limit", undecided="It failed: the server refused the call too often for its rate limit."
     ),

@@ -200,6 +200,7 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
         unscored: Items with gold and a verdict without a score; they don't count.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
     """
 
     verifier: str
@@ -209,3 +210,4 @@ class CorrelationReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     rows: list[CorrelationRow]
+    selection_judges: list[str] = []

@@ -28,6 +28,7 @@ class ThresholdReport(Struct, frozen=True, kw_only=True):
         unscored: Rows with gold and a verdict without a score, on both sides; they count as undecided.
         protocol: How undecided rows count.
         saved_as: The verifier that has this threshold, if one was made.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
     """
 
     verifier: str
@@ -43,6 +44,7 @@ class ThresholdReport(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold_choice: GoldChoice
     saved_as: str | None = None
+    selection_judges: list[str] = []
 
 
 class PairRow(Struct, frozen=True, kw_only=True):
@@ -89,6 +91,7 @@ class PairReport(Struct, frozen=True, kw_only=True):
         paired: Those that make a pair.
         unpaired: The others, by why.
         rows: The row of all pairs, then one a group.
+        selection_judges: The verifier, if it or its model helped to choose the items; else nobody.
     """
 
     verifier: str
@@ -99,3 +102,4 @@ class PairReport(Struct, frozen=True, kw_only=True):
     paired: int
     unpaired: Unpaired
     rows: list[PairRow]
+    selection_judges: list[str] = []

@@ -11,31 +11,63 @@ from typing import Any
 import msgspec
 
 from workbench.model.agreement import AgreementReport
+from workbench.model.archive import Manifest, Restored
 from workbench.model.best_of import BestOfReport
 from workbench.model.calls import RunCosts, Transcript
-from workbench.model.candidates import ProblemCandidates, SelectedLine, SetLine
+from workbench.model.candidates import ProblemCandidates, SelectedLine
+from workbench.model.candidates import SetLine as RankingSetLine
 from workbench.model.check import CheckInfo, CheckLine, CheckScore
 from workbench.model.code import SolutionResult
 from workbench.model.code_figures import HistogramsReport, PassCount, PassReport, SaturationReport
 from workbench.model.code_files import ProblemLine, SolutionLine
 from workbench.model.comparison import CompareReport, FamilyReport, JointErrorReport
+from workbench.model.curation import (
+    CandidateQuestion,
+    DrawReport,
+    DuplicatesReport,
+    OutQuestion,
+    PoolStatus,
+    TypesProposed,
+    TypesReport,
+)
 from workbench.model.downstream import DownstreamLine, DownstreamReport
 from workbench.model.duplicates import DuplicateReport, EmbeddingLine, KeptLine
 from workbench.model.ensemble import EnsembleReport
 from workbench.model.estimate import EstimateReport
 from workbench.model.evolution import Representatives, VectorCase
 from workbench.model.evolution_report import EvolutionReport, EvolvedLine
+from workbench.model.exporting import ExportReport, PairLine, SftLine
 from workbench.model.files import VerifyBenchRow
 from workbench.model.label import LabelLine
 from workbench.model.paper import PaperTables
 from workbench.model.plan import Plan
 from workbench.model.probe import AcceptedProbe, ProbeReport
+from workbench.model.publication import FolderManifest, LeaderboardLine, Publication
 from workbench.model.ranking import RankingReport, ScoredRow
 from workbench.model.refinement import PoolReport, RefinedProblem, RefineReport
 from workbench.model.report import AccuracyReport, CorrelationReport
 from workbench.model.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.model.reward import PairReport, ThresholdReport
+from workbench.model.rewarding import (
+    OpenRlhfRequest,
+    OpenRlhfRewards,
+    RewardAnswer,
+    RewardAnswers,
+    RewardBatch,
+    RewardHealth,
+    RewardItem,
+    RewardRefusal,
+    TrlRequest,
+    TrlRewards,
+    VerlBatch,
+    VerlRequest,
+    VerlScore,
+    VerlScores,
+)
 from workbench.model.run import RunInfo, VerdictLine, VerdictRow, VerdictsImported
+from workbench.model.sampling import CompletionsPlanned, CompletionsWritten
+from workbench.model.set_views import SetDetail, SetDiff, SetLine
+from workbench.model.sets import SetReport
 from workbench.model.status import Status
 from workbench.model.study import DuelReport, SweepReport
 from workbench.model.suggestion import TypeReport, TypeSuggestion
@@ -43,6 +75,11 @@ from workbench.model.validity import ValidityReport
 
 DOCUMENTS: dict[str, tuple[type, str]] = {
     "verifybench-row": (VerifyBenchRow, "One line of a VerifyBench file."),
+    "export": (ExportReport, "`workbench export --json`."),
+    "sft-line": (SftLine, "One line of `workbench export --format sft`."),
+    "pair-line": (PairLine, "One line of `workbench export --format pairs`."),
+    "archive-manifest": (Manifest, "manifest.json in an archive of `workbench export --format workbench`."),
+    "restored": (Restored, "`workbench restore --json`."),
     "label-line": (LabelLine, "One line of a label file."),
     "check-line": (CheckLine, "One line of a file for `workbench checks DB import`."),
     "check": (CheckInfo, "One element of `workbench checks DB list --json`."),
@@ -76,12 +113,14 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "duel": (DuelReport, "`workbench duel --json`."),
     "probe": (ProbeReport, "`workbench probe --json`."),
     "accepted-probe": (AcceptedProbe, "One line of `workbench probe --accepted --json`."),
+    "completions-plan": (CompletionsPlanned, "`workbench complete --dry-run --json`."),
+    "completions": (CompletionsWritten, "`workbench complete --json`."),
     "types": (TypeReport, "`workbench types --json`."),
     "type-suggestion": (TypeSuggestion, "One line of `workbench types --questions`."),
     "code-result-line": (SolutionResult, "One line of `workbench code results`."),
     "candidates-line": (ProblemCandidates, "One line of a file for `workbench code select --from`."),
     "selected-line": (SelectedLine, "One line of `workbench code select`."),
-    "ranking-set-line": (SetLine, "One line of a set that `workbench code select DB --write` writes."),
+    "ranking-set-line": (RankingSetLine, "One line of a set that `workbench code select DB --write` writes."),
     "scored-line": (ScoredRow, "One line of a file for `workbench code metrics --from`."),
     "code-metrics": (RankingReport, "`workbench code metrics --json`."),
     "code-saturation": (SaturationReport, "`workbench code saturation --json`."),
@@ -98,9 +137,37 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "code-pool": (PoolReport, "`workbench code pool --json`."),
     "code-refine": (RefineReport, "`workbench code refine --json`."),
     "refined-line": (RefinedProblem, "One line of a file that `workbench code refine` writes."),
+    "publication": (Publication, "`workbench publish --json`."),
+    "publication-manifest": (FolderManifest, "`manifest.json` of a published folder."),
+    "leaderboard-line": (LeaderboardLine, "One line of a published leaderboard."),
+    "set-report": (SetReport, "`workbench build --json`."),
+    "set-line": (SetLine, "One element of `workbench sets DB list --json`."),
+    "set-detail": (SetDetail, "`workbench sets DB show NAME --json`."),
+    "set-diff": (SetDiff, "`workbench sets DB diff A B --json`."),
+    "curate-status": (PoolStatus, "`workbench curate DB status --json`."),
+    "curate-candidate": (CandidateQuestion, "One element of `workbench curate DB exclude --candidates --json`."),
+    "curate-out": (OutQuestion, "One element of `workbench curate DB exclude --list --json`."),
+    "curate-duplicates": (DuplicatesReport, "`workbench curate DB duplicates --json`."),
+    "curate-proposed": (TypesProposed, "`workbench curate DB types --model NAME --json`."),
+    "curate-types": (TypesReport, "`workbench curate DB types --json`."),
+    "curate-draw": (DrawReport, "`workbench curate DB draw --json`."),
     "status": (Status, "`workbench status --json`."),
     "transcript": (Transcript, "One element of `workbench verdicts --transcript ID --json`."),
     "run-costs": (RunCosts, "What `workbench runs show N --json` adds to the run."),
+    "reward-item": (RewardItem, "A body of `POST /reward`."),
+    "reward-batch": (RewardBatch, "A body of `POST /reward`."),
+    "reward-answer": (RewardAnswer, "The answer of `POST /reward` on one item."),
+    "reward-answers": (RewardAnswers, "The answer of `POST /reward` on a batch."),
+    "reward-trl": (TrlRequest, "The body of `POST /trl`."),
+    "reward-trl-answer": (TrlRewards, "The answer of `POST /trl`."),
+    "reward-verl": (VerlRequest, "A body of `POST /verl`."),
+    "reward-verl-batch": (VerlBatch, "A body of `POST /verl`."),
+    "reward-verl-answer": (VerlScore, "The answer of `POST /verl` on one completion."),
+    "reward-verl-answers": (VerlScores, "The answer of `POST /verl` on a batch."),
+    "reward-openrlhf": (OpenRlhfRequest, "The body of `POST /openrlhf`."),
+    "reward-openrlhf-answer": (OpenRlhfRewards, "The answer of `POST /openrlhf`."),
+    "reward-health": (RewardHealth, "The answer of `GET /health`."),
+    "reward-refusal": (RewardRefusal, "The answer of the reward server to a request that is not taken."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }
 """File name in schemas/ -> (record, what it describes)."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import chain
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.errors import UsageError
 
@@ -23,8 +26,11 @@ FIELDS = (
     "gold",
     "question_id",
     "completion_id",
+    "set",
+    "verdict",
 )
-"""Fields of ``--where``; ``verdict:NAME`` comes beside them."""
+"""Fields of ``--where``; ``verdict:NAME`` comes beside them. ``verdict`` alone is that of every verifier that a
+command names, or else of the only one there is: see `Selection.judged_by`."""
 
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
@@ -51,6 +57,25 @@ class Selection(Struct, frozen=True):
         if self.limit is not None:
             words.append(f"limit {self.limit}")
         return " and ".join(words) or "all items"
+
+    @property
+    def asks_for_verdicts(self) -> bool:
+        """Whether a condition speaks of ``verdict`` without saying whose."""
+        return any(condition.field == "verdict" for condition in self.conditions)
+
+    def judged_by(self, verifiers: Sequence[str]) -> Selection:
+        """The same with ``verdict`` meaning the verdict of each of these verifiers: the condition must hold for all.
+
+        So ``verdict=correct`` are items that all of them accept, ``verdict!=correct`` those that all of them have
+        judged and none accepts; an abstention or an error is neither correct nor incorrect.
+        """
+        conditions = (
+            [replace(condition, field=f"verdict:{name}") for name in verifiers]
+            if condition.field == "verdict"
+            else [condition]
+            for condition in self.conditions
+        )
+        return Selection(tuple(chain.from_iterable(conditions)), self.limit)
 
 
 def parse_condition(text: str) -> Condition:

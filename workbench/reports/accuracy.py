@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from workbench.model.breakdown import crossing, group_name
 from workbench.model.report import AccuracyReport, AccuracyRow, AverageRow
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
+from workbench.render.marks import CHOSE
 from workbench.reports.document import Cell, Head, Row, Table
-
-CHOSE: Final = "†"
-"""Stands behind a judge that helped to choose the items."""
 
 
 class _Shown(NamedTuple):

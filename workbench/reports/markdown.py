@@ -131,7 +131,7 @@ def _(block: Lines) -> str:
 def _(block: Case) -> str:
     facts = "\n".join(f"- {escaped(name)}: {escaped(said)}" for name, said in block.facts)
     passages = [f"{escaped(part.name)}:\n\n{_fenced(inert_lines(limited(part.text)))}" for part in block.passages]
-    return "\n\n".join([f"#### {escaped(block.title)}", facts, *passages])
+    return "\n\n".join(part for part in (f"#### {escaped(block.title)}", facts, *passages) if part)
 
 
 @_block.register

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
+from itertools import chain
 
 from workbench.analysis.accuracy import group_order
 from workbench.model.paper import (
@@ -20,6 +21,7 @@ from workbench.model.paper import (
 from workbench.model.report import AccuracyRow
 from workbench.model.reward import PairRow
 from workbench.model.taxonomy import UNTYPED, type_display, type_name
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Cell, Head, Row, Table
 from workbench.reports.figures import difference, percentage
 
@@ -91,20 +93,21 @@ def _accuracy(table: AccuracyTable) -> list[Table]:
     columns = [(found, group) for found in table.sets for group in (*_groups(found.rows), None)]
     cells = {(found.dataset, row.verifier, row.group): row for found in table.sets for row in found.rows}
     kinds = {row.verifier: row.kind for found in table.sets for row in found.rows}
+    chose = _choosers(table.sets)
     rows: list[Row] = []
     for title, names in _families(kinds, table.kinds):
         rows.append(Row((Cell(title),), "section"))
         for name in names:
             found = [cells.get((of_set.dataset, name, group)) for of_set, group in columns]
             shown = (Cell(percentage(row.accuracy if row else None, _DECIMALS)) for row in found)
-            rows.append(Row((Cell(name), *shown), "aside" if kinds[name] == "baseline" else ""))
+            rows.append(Row((Cell(with_mark(name, chose)), *shown), "aside" if kinds[name] == "baseline" else ""))
     return [
         Table(
             caption=f"Table 2. Accuracy (%) by answer type; AVG is the {table.average} average, over items. "
             f"Protocol {table.protocol}, gold {table.gold_choice}; {_sizes(table.sets)}.",
             head=_heads([(found.dataset, [*_groups(found.rows), None]) for found in table.sets]),
             rows=tuple(rows),
-            notes=(*_undecided(table.undecided), *_fewer(table.sets)),
+            notes=(*_undecided(table.undecided), *_fewer(table.sets), *what_marks_mean(chose)),
         )
     ]
 
@@ -122,9 +125,10 @@ def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterab
 def _references(table: ReferenceTable) -> list[Table]:
     datasets = list(dict.fromkeys(row.dataset for row in table.rows))
     cells = {(row.with_reference, row.without_reference, row.dataset): row for row in table.rows}
+    chose = _named(row.selection_judges for row in table.rows)
     rows = []
     for given, without in dict.fromkeys((row.with_reference, row.without_reference) for row in table.rows):
-        line = [Cell(given), Cell(without)]
+        line = [Cell(with_mark(given, chose)), Cell(with_mark(without, chose))]
         for name in datasets:
             row = cells.get((given, without, name))
             line += [
@@ -156,7 +160,7 @@ def _references(table: ReferenceTable) -> list[Table]:
             ),
             rows=tuple(rows),
             left=2,
-            notes=(*table.notes, *unpaired, *(() if rows else (_NO_REFERENCE_PAIR,))),
+            notes=(*table.notes, *unpaired, *(() if rows else (_NO_REFERENCE_PAIR,)), *what_marks_mean(chose)),
         )
     ]
 
@@ -178,8 +182,14 @@ def _pairwise(table: PairwiseTable) -> list[Table]:
         for row in report.rows
     }
     columns = [(found.dataset, group) for found in taken for group in (*groups[found.dataset], None)]
+    chose = _named(report.selection_judges for found in taken for report in found.reports)
     rows = [
-        Row((Cell(name), *(_pair_cell(cells.get((dataset, name, group))) for dataset, group in columns)))
+        Row(
+            (
+                Cell(with_mark(name, chose)),
+                *(_pair_cell(cells.get((dataset, name, group))) for dataset, group in columns),
+            )
+        )
         for name in dict.fromkeys(report.verifier for found in taken for report in found.reports)
     ]
     sizes = "; ".join(f"{found.dataset} {max(report.paired for report in found.reports):,} pairs" for found in taken)
@@ -190,7 +200,7 @@ def _pairwise(table: PairwiseTable) -> list[Table]:
             f"Gold {table.gold_choice}{sizes and '; ' + sizes}.",
             head=_heads([(found.dataset, [*groups[found.dataset], None]) for found in taken]),
             rows=tuple(rows),
-            notes=tuple(_pair_notes(table.sets)),
+            notes=(*_pair_notes(table.sets), *what_marks_mean(chose)),
         )
     ]
 
@@ -222,6 +232,7 @@ def _subtypes(table: SubtypeTable) -> list[Table]:
 
 def _subtypes_of(table: SubtypeTable, found: DatasetAccuracy) -> Table:
     names = list(dict.fromkeys(row.verifier for row in found.rows if row.kind == "verifier"))
+    chose = _choosers([found])
     cells = {(row.verifier, row.group): row for row in found.rows}
     largest = {row.group: max(row.n, 0) for row in sorted(found.rows, key=lambda row: row.n)}
     rows = []
@@ -234,9 +245,9 @@ def _subtypes_of(table: SubtypeTable, found: DatasetAccuracy) -> Table:
         caption=f"Table 5. Accuracy (%) by answer subtype on {found.dataset}, and where it is below its type's the "
         f"difference in points. Types are {table.average} averages, over items. "
         f"Protocol {table.protocol}, gold {table.gold_choice}.",
-        head=((Head("Answer type"), Head("n"), *map(Head, names)),),
+        head=((Head("Answer type"), Head("n"), *(Head(with_mark(name, chose)) for name in names)),),
         rows=tuple(rows),
-        notes=tuple(_fewer([found])),
+        notes=(*_fewer([found]), *what_marks_mean(chose)),
     )
 
 
@@ -288,6 +299,16 @@ def _fewer(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
         for name, n in sizes.items():
             if n < most:
                 yield f"{name} on {found.dataset}: n {n:,} of {most:,}."
+
+
+def _choosers(sets: Sequence[DatasetAccuracy]) -> list[str]:
+    """Verifiers that helped to choose the items of a data set."""
+    return _named([row.verifier] for found in sets for row in found.rows if row.selection_judge)
+
+
+def _named(names: Iterable[Iterable[str]]) -> list[str]:
+    """All names, each once."""
+    return list(dict.fromkeys(chain.from_iterable(names)))
 
 
 def _undecided(names: Sequence[str]) -> Iterable[str]:

@@ -21,12 +21,11 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.llm.caller import Caller
 from workbench.llm.records import CallFailed, Halt, Reply, Request
 from workbench.llm.server import Limits, Server
-from workbench.runs.journal import RunJournal
+from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.serving import GRACE_S
 from workbench.store.connection import Database
 
-_NO_ITEM = -1
 _LOOK_S = 0.1
 _GO_ON = "What was answered is stored; the same command goes on from there."
 
@@ -192,7 +191,7 @@ class _Desk:
     async def _one(self, one: Wanted) -> Found:
         self._journal.require_open()
         try:
-            answer = await self._caller.call(_NO_ITEM, one.role, one.request, one.sample)
+            answer = await self._caller.call(NO_ITEM, one.role, one.request, one.sample)
         except CallFailed as failed:
             return failed
         self._journal.usage.reused += answer.reused

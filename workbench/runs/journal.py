@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec import Struct, field
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 GROUP = 500
 """Entries in one transaction at most."""
+
+NO_ITEM: Final = -1
+"""What a call is asked for that is about no stored completion."""
 
 _GATHER_S = (0.001, 0.02)
 _GATHER_SHARE = 0.01
@@ -88,12 +92,15 @@ class _Batch(Struct):
 class RunJournal:
     """Keeps the calls and verdicts of one run; made and used inside one event loop.
 
+    Args:
+        numbers: The numbers of its attempts, where several runs are at work at a time.
+
     Attributes:
         usage: What the run has used, entries that aren't committed yet included.
         stored: Verdicts committed by this journal.
     """
 
-    def __init__(self, database: Database, lease: Lease, run: int) -> None:
+    def __init__(self, database: Database, lease: Lease, run: int, numbers: Iterator[int] | None = None) -> None:
         self._database = database
         self._reader = database.reader()
         self._lease = lease
@@ -101,7 +108,7 @@ class RunJournal:
         with lease.write() as connection:
             calls.lose_open(connection, run)
             self.usage = usage.get(connection, run) or RunUsage()
-            self._next = calls.next_attempt(connection)
+            self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
         self._before = spent(self.usage)
         self._warnings = self.usage.warnings
         self._loop = asyncio.get_running_loop()
@@ -133,7 +140,7 @@ class RunJournal:
             Halt: The run is to stop, so nothing more is sent.
         """
         self.require_open()
-        number, self._next = self._next, self._next + 1
+        number = next(self._numbers)
         await self._commit_with(Attempt(number, item, call))
         return number
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from typing import Protocol, Self, cast
 
-from msgspec import structs
-
-from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.model.verdict import Verdict, VerifierInput
+from workbench.runs.second_stage import SecondStage, filled_in
 from workbench.verifiers.base import AnyVerifier, Pending, StagedVerifier, Verifier, identity
 from workbench.verifiers.judging import judged, quickly_judged
 from workbench.verifiers.pool import WorkerPool
@@ -126,29 +123,22 @@ def judge_staged(
 class _Stages:
     """Items on their way through both stages of a verifier; all in one thread, and never many at a time.
 
-    A worker goes on only when its last verdict is committed. Items of equal keys are judged once: the first
-    goes to a worker, the others wait for its answer.
+    A worker goes on only when its last verdict is committed.
     """
 
     def __init__(self, verifier: StagedVerifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
         self._verifier = verifier
-        self._start = start
         self._sink = sink
         self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
-        self._exit = ExitStack()
-        self._pool: WorkerPool | None = None
+        self._second = SecondStage(start)
         self._ready: list[tuple[int, Verdict]] = []
-        self._queue: deque[VerifierInput] = deque()
-        self._keys: dict[int, bytes] = {}
-        self._waiting: dict[bytes, list[tuple[int, Verdict]]] = {}
-        self._count = self._characters = 0
         self._stored = self._turned = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._exit.close()
+        self._second.__exit__()
 
     def take(self, item: VerifierInput) -> None:
         """Judge an item or put it in line; wait first while too many stand there."""
@@ -157,7 +147,7 @@ class _Stages:
             self._put_off(item, answer)
         else:
             self._ready.append((item.item, answer))
-        while self._count >= MOST_WAITING or self._characters >= MOST_CHARACTERS:
+        while self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
             self._turn(_WAIT_S)
         now = time.monotonic()
         if len(self._ready) >= GROUP or now - self._stored > _GROUP_S:
@@ -165,12 +155,12 @@ class _Stages:
             # Others who want to write get their turn.
             time.sleep(_BREATH_S)
             self._sink.look_up()
-        if self._pool is not None and now - self._turned > _TURN_S:
+        if self._second.has_workers and now - self._turned > _TURN_S:
             self._turn(0)
 
     def finish(self) -> None:
         """Wait for the workers and store what is left."""
-        while self._waiting:
+        while self._second.count:
             self._turn(_WAIT_S)
         self._store({})
 
@@ -178,78 +168,27 @@ class _Stages:
         digest = self._identity.copy()
         digest.update(pending.key)
         key = digest.digest()
-        if key in self._waiting:
-            self._waiting[key].append((item.item, pending.verdict))
-        elif (known := self._sink.recall(key)) is not None:
-            self._ready.append((item.item, _filled_in(pending.verdict, known)))
+        if self._second.joins(item.item, key, pending.verdict):
             return
+        if (known := self._sink.recall(key)) is not None:
+            self._ready.append((item.item, filled_in(pending.verdict, known)))
         else:
-            self._waiting[key] = [(item.item, pending.verdict)]
-            self._keys[item.item] = key
-            self._queue.append(item)
-            self._characters += _size(item)
-            self._feed()
-        self._count += 1
-
-    def _feed(self) -> None:
-        if self._pool is None:
-            self._pool = self._exit.enter_context(self._start())
-        while self._queue and self._pool.free:
-            self._pool.submit(self._queue.popleft())
+            self._second.add(item, key, pending.verdict)
 
     def _turn(self, timeout: float) -> None:
-        """See what the workers have done: commit it, and only then give them more."""
-        assert self._pool is not None
-        results = self._pool.wait(timeout)
-        found = {}
-        for item, verdict in results:
-            key = self._keys.pop(item.item)
-            self._settle(key, verdict)
-            self._characters -= _size(item)
-            if _is_repeatable(verdict):
-                found[key] = verdict
-        if results:
-            self._store(found)
-        for item, _ in results:
-            self._pool.release(item.item)
-        self._feed()
+        self._second.turn(timeout, self._commit)
         self._sink.look_up()
         self._turned = time.monotonic()
 
-    def _settle(self, key: bytes, verdict: Verdict) -> None:
-        """Fill in the items that waited for a key; only the first has cost a worker's time."""
-        for item, known in self._waiting.pop(key):
-            self._ready.append((item, _filled_in(known, verdict)))
-            verdict = structs.replace(verdict, ms=0.0)
-            self._count -= 1
+    def _commit(self, settled: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict]) -> None:
+        self._ready += settled
+        self._store(found)
 
     def _store(self, found: Mapping[bytes, Verdict]) -> None:
         for start in range(0, len(self._ready), GROUP):
             self._sink.store(self._ready[start : start + GROUP], found)
         self._ready = []
         self._stored = time.monotonic()
-
-
-def _filled_in(known: Verdict, found: Verdict) -> Verdict:
-    """What the first stage knows of an item with what the second found."""
-    return structs.replace(
-        known,
-        outcome=found.outcome,
-        score=found.score,
-        reason=found.reason,
-        rule=found.rule,
-        detail=found.detail,
-        ms=known.ms + found.ms,
-    )
-
-
-def _is_repeatable(verdict: Verdict) -> bool:
-    """Whether the same comparison would be answered like this again, on any machine."""
-    return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
-
-
-def _size(item: VerifierInput) -> int:
-    return len(item.question) + len(item.reference) + len(item.completion)
 
 
 def _items(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[VerifierInput]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from msgspec import Struct
 
@@ -21,7 +22,7 @@ from workbench.store.connection import Database
 from workbench.store.secrets import secret
 from workbench.store.verdict_calls import MadeCall
 from workbench.verifiers.asking import judged_by_server
-from workbench.verifiers.base import ServedVerifier
+from workbench.verifiers.base import Judged, ServedVerifier
 
 GRACE_S = 10.0
 """A run that is to stop waits so long for the replies to calls in flight: they are paid for."""
@@ -57,16 +58,40 @@ def work_on(
     look_up: Callable[[], None],
 ) -> Work:
     """Work on a database: with its secret, and with the prices that stand beside it."""
-    servers = verifier.servers()
-    prices = prices_of(database.path, (server.model for server in servers.values()))
     return Work(
         verifier=verifier,
         chunks=chunks,
         secret=secret(database.reader()),
         journal=journal,
-        caller=lambda journal: Caller(servers, verifier.limits(), journal, prices),
+        caller=partial(caller_of, database, verifier),
         look_up=look_up,
     )
+
+
+def caller_of(database: Database, verifier: ServedVerifier, journal: RunJournal) -> Caller:
+    """A verifier's client, with the prices that stand beside the database.
+
+    Raises:
+        UsageError: A server's address or a price is wrong.
+    """
+    servers = verifier.servers()
+    prices = prices_of(database.path, (server.model for server in servers.values()))
+    return Caller(servers, verifier.limits(), journal, prices)
+
+
+async def verdict_of(
+    verifier: ServedVerifier, item: VerifierInput, secret: bytes, caller: Caller, journal: RunJournal
+) -> tuple[Judged, list[MadeCall]]:
+    """The verdict on an item, and the calls with a reply that it rests on.
+
+    Raises:
+        Halt: No call can succeed now; a verifier that goes on without a reply has no verdict.
+    """
+    ask = _Asking(caller, journal, item.item)
+    judged = await judged_by_server(verifier, item, ask, secret)
+    if ask.halt is not None:
+        raise ask.halt
+    return judged, ask.made()
 
 
 def judge_on_servers(work: Work) -> int:
@@ -128,15 +153,11 @@ class _Desk:
     async def _judge(self) -> None:
         landing: Waiter | None = None
         while (item := await self._queue.get()) is not None:
-            ask = _Asking(self._caller, self._journal, item.item)
-            judged = await judged_by_server(self._work.verifier, item, ask, self._work.secret)
-            if ask.halt is not None:
-                # A verifier that goes on without a reply has no verdict.
-                raise ask.halt
+            judged, made = await verdict_of(self._work.verifier, item, self._work.secret, self._caller, self._journal)
             # The next item's first call shares this verdict's transaction, and is sent after it.
             if landing is not None:
                 await landing
-            landing = self._journal.land(item.item, judged, ask.made())
+            landing = self._journal.land(item.item, judged, made)
         if landing is not None:
             await landing
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import VerifierError
 from workbench.model.health import Finding
+from workbench.services.building.checking import sets_finding
 from workbench.services.labelling.ledger import recompute, states_differ
 from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
@@ -37,7 +38,7 @@ def backup(project: Project, target: Path, *, force: bool = False) -> int:
 
 def doctor(project: Project) -> list[Finding]:
     """Check the database (integrity, schema, triggers, derived states) and the environment."""
-    found = [*checks.check_all(project.database), _states(project), column_finding(project)]
+    found = [*checks.check_all(project.database), _states(project), column_finding(project), sets_finding(project)]
     return [*found, _disk(project.path), *_environment()]
 
 

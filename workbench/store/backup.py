@@ -22,7 +22,7 @@ def backup(database: Database, target: Path, *, force: bool = False) -> int:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         _copy(database.path, temporary)
-        _check(temporary)
+        check(temporary)
         put_in_place(temporary, target)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(f"{target}: {error}.", "The database itself is untouched.") from error
@@ -47,7 +47,12 @@ def _copy(source: Path, target: Path) -> None:
         connection.close()
 
 
-def _check(path: Path) -> None:
+def check(path: Path) -> None:
+    """See that a database that nobody has open is sound, and that the disk has it.
+
+    Raises:
+        StoreError: It is damaged.
+    """
     copy = sqlite3.connect(path)
     try:
         result: str = copy.execute("PRAGMA integrity_check").fetchone()[0]

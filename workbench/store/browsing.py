@@ -230,6 +230,7 @@ def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
             ("model", "name", "models"),
             ("source", "name", "sources"),
             ("domain", "coalesce(domain, '')", "sources"),
+            ("set", "name", "sets"),
         )
     }
 

@@ -39,6 +39,11 @@ def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None
     )
 
 
+def note_items(connection: sqlite3.Connection, first: int, last: int) -> None:
+    """Note that items from one row id to another are new without an import, in the caller's transaction."""
+    connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (first, last))
+
+
 def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Ranges of rows, first and last, in order; those that lie close together become one."""
     joined: list[tuple[int, int]] = []

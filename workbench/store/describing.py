@@ -58,23 +58,32 @@ def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
-def long_references(connection: sqlite3.Connection) -> int:
-    """Questions whose reference is longer than `LONG_REFERENCE`."""
+_AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
+
+
+def long_references(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
+    """Questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
     row: tuple[int] = connection.execute(
-        "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ? "
-        "AND t.id < (SELECT question_id FROM horizon)",
-        (LONG_REFERENCE,),
+        "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
+        "AND t.id < (SELECT question_id FROM horizon) "
+        f"AND (?1 IS NULL OR t.id IN (SELECT c.question_id FROM completions AS c WHERE {_AMONG}))",
+        (_json(items), LONG_REFERENCE),
     ).fetchone()
     return row[0]
 
 
-def repeated_completions(connection: sqlite3.Connection) -> int:
-    """Completions whose text another one of the same question has too, beyond the first."""
+def repeated_completions(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
+    """Of these items, or of all: completions whose text another one of the same question has too, beyond the first."""
     row: tuple[int | None] = connection.execute(
-        f"SELECT sum(n - 1) FROM (SELECT count(*) AS n FROM completions AS c WHERE {VISIBLE} "
-        "GROUP BY c.question_id, c.hash HAVING n > 1)"
+        f"SELECT sum(n - 1) FROM (SELECT count(*) AS n FROM completions AS c WHERE {VISIBLE} AND {_AMONG} "
+        "GROUP BY c.question_id, c.hash HAVING n > 1)",
+        (_json(items),),
     ).fetchone()
     return row[0] or 0
+
+
+def _json(items: list[int] | None) -> str | None:
+    return None if items is None else json.dumps(items)
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

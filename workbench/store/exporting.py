@@ -20,7 +20,9 @@ from workbench.store.selection import (
     STATE,
     SUBTYPE,
     TYPE,
+    VERDICT,
     compile_selection,
+    items_for,
 )
 
 
@@ -52,14 +54,15 @@ def dataset_id(connection: sqlite3.Connection, name: str) -> int:
 
 
 def stream_items(
-    connection: sqlite3.Connection, selection: Selection, gold: GoldChoice = "final"
+    connection: sqlite3.Connection, selection: Selection, gold: GoldChoice = "final", *, by_question: bool = False
 ) -> Iterator[StoredItem]:
     """The chosen items, one at a time, all from one state of the database.
 
     Args:
         gold: Whose labels; ``imported`` means the file's own answer types too.
+        by_question: A question's completions together; else in the order of import.
     """
-    chosen, parameters = _chosen(selection)
+    chosen, parameters = _chosen(selection, "c.question_id, c.id" if by_question else "c.id")
     asked = IMPORTED_GOLD if gold == "imported" else GOLD
     # Only ids are sorted: the limit keeps SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
@@ -111,10 +114,28 @@ def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
     return dict(connection.execute("SELECT id, name FROM annotators").fetchall())
 
 
-def _chosen(selection: Selection) -> tuple[str, list[object]]:
+def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
+    """How many items are chosen."""
+    where, parameters = compile_selection(selection)
+    row = connection.execute(f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters).fetchone()
+    return int(row[0])
+
+
+def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifier: str) -> dict[str, int]:
+    """What a verifier's newest complete run says of the chosen items: verdict, or ``none`` -> how many."""
+    where, parameters = compile_selection(selection)
+    rows = connection.execute(
+        f"SELECT {VERDICT} AS outcome, count(*) FROM {items_for(where)} WHERE {where} GROUP BY outcome",
+        (verifier, *parameters),
+    )
+    found = {"none" if outcome is None else Outcome(outcome).word: number for outcome, number in rows}
+    return {word: found.get(word, 0) for word in (*(outcome.word for outcome in Outcome), "none")}
+
+
+def _chosen(selection: Selection, order: str = "c.id") -> tuple[str, list[object]]:
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
-    return f"SELECT c.id FROM {FROM_ITEMS} WHERE {where} ORDER BY c.id LIMIT ?", [*parameters, limit]
+    return f"SELECT c.id FROM {FROM_ITEMS} WHERE {where} ORDER BY {order} LIMIT ?", [*parameters, limit]
 
 
 def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:

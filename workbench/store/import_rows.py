@@ -1,18 +1,19 @@
-"""Rows of one import, whatever its files hold: items, code problems and solutions."""
+"""Rows of one import, whatever its files hold: items, questions, code problems and solutions."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
 
-from workbench.model.code_record import Record
-from workbench.model.item import ItemRecord
+from workbench.model.code_record import ProblemRecord, Record, SolutionRecord
+from workbench.model.item import ItemRecord, QuestionRecord
 from workbench.store.item_rows import ItemRows, Matched
 from workbench.store.problems import ProblemRows
+from workbench.store.question_rows import QuestionRows
 
 
 class ImportRows:
-    """Compares records with what is stored, and inserts the new ones; see `ItemRows` and `ProblemRows`.
+    """Compares records with what is stored, and inserts the new ones; see `ItemRows`, `QuestionRows` and `ProblemRows`.
 
     Args:
         connection: Where the records go; None when nothing is stored (a dry run).
@@ -30,6 +31,7 @@ class ImportRows:
         dry: bool = False,
     ) -> None:
         self._items = ItemRows(connection, dataset_id, indexed=indexed, dry=dry)
+        self._questions = QuestionRows(self._items, connection)
         self._problems = ProblemRows(self._items, connection, dataset_id, dry=dry)
 
     @property
@@ -42,12 +44,17 @@ class ImportRows:
         self._items.begin_file()
 
     def add(self, records: Sequence[Record]) -> Matched:
-        """Insert the new ones of a batch, which is all items or all code, in the caller's transaction."""
-        code = [record for record in records if not isinstance(record, ItemRecord)]
+        """Insert the new ones of a batch, all of one kind of file, in the caller's transaction."""
+        code = [record for record in records if isinstance(record, ProblemRecord | SolutionRecord)]
         if code:
             return self._problems.add(code)
+        questions = [record for record in records if isinstance(record, QuestionRecord)]
+        if questions:
+            return self._questions.add(questions)
         return self._items.add(record for record in records if isinstance(record, ItemRecord))
 
     def complete(self, connection: sqlite3.Connection) -> None:
         """Write what was held back until now, in the transaction that shows the import."""
+        self._items.complete(connection)
+        self._questions.complete(connection)
         self._problems.complete(connection)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from workbench.errors import StoreError
 from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
+from workbench.store import quarantine
 from workbench.store.clock import now
 from workbench.store.connection import BUSY_MS, Database, open_connection
 from workbench.store.failures import explained, roll_back
@@ -45,8 +46,13 @@ class ImportCounts(Struct, kw_only=True):
 
 
 class EarlierImport(Struct, frozen=True, kw_only=True):
-    """A complete import of the same file under the same mapping."""
+    """A complete import of the same file under the same mapping.
 
+    Attributes:
+        id: Its row id.
+    """
+
+    id: int
     counts: ImportCounts
     reasons: dict[str, int]
     quarantine: list[QuarantinedRow]
@@ -76,12 +82,17 @@ class _Running(Struct, frozen=True):
 
 
 class FileImport:
-    """One file on its way into the database; made by ``ImportSession.file``."""
+    """One file on its way into the database; made by ``ImportSession.file``.
+
+    Attributes:
+        id: Row id of the import.
+        counts: What became of its rows so far.
+    """
 
     def __init__(self, session: ImportSession, import_id: int, rows: ImportRows) -> None:
         self._session = session
         self._rows = rows
-        self._id = import_id
+        self.id = import_id
         self.counts = ImportCounts()
 
     def add(self, items: Sequence[Record], refused: Sequence[Refusal]) -> list[Refusal]:
@@ -93,10 +104,7 @@ class FileImport:
         with self._session.transaction() as connection:
             matched = self._rows.add(items)
             refusals = [*refused, *matched.refused]
-            connection.executemany(
-                "INSERT INTO quarantine (import_id, line, code, field, message, raw) VALUES (?, ?, ?, ?, ?, ?)",
-                [(self._id, row.line, row.code, row.field, row.message, row.raw) for row in refusals],
-            )
+            quarantine.put(connection, self.id, refusals)
         count(self.counts, matched, len(refused))
         return refusals
 
@@ -108,7 +116,7 @@ class FileImport:
             connection.execute(
                 "UPDATE imports SET state = 'complete', file_hash = ?, rows_read = ?, imported = ?, unchanged = ?, "
                 "quarantined = ?, finished_at = ? WHERE id = ?",
-                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, now(), self._id),
+                (file_hash, counts.read, counts.imported, counts.unchanged, counts.quarantined, now(), self.id),
             )
             if not self._session.bulk:
                 settle_types(connection)
@@ -263,19 +271,11 @@ def earlier_import(
     ).fetchone()
     if row is None:
         return None
-    reasons = connection.execute(
-        "SELECT code, count(*) FROM quarantine WHERE import_id = ? GROUP BY code ORDER BY code", (row[0],)
-    )
-    shown = connection.execute(
-        "SELECT line, field, code, message FROM quarantine WHERE import_id = ? ORDER BY line, id LIMIT ?",
-        (row[0], SHOWN),
-    )
     return EarlierImport(
+        id=row[0],
         counts=ImportCounts(read=row[1], unchanged=row[2], quarantined=row[3]),
-        reasons=dict(reasons.fetchall()),
-        quarantine=[
-            QuarantinedRow(line=line, field=field, code=code, message=message) for line, field, code, message in shown
-        ],
+        reasons=quarantine.reasons(connection, row[0]),
+        quarantine=quarantine.first(connection, row[0], SHOWN),
     )
 
 

@@ -10,11 +10,16 @@ from typing import NamedTuple
 import msgspec
 
 from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.store.licences import Licences
 
 _REMEMBERED = 50_000
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
 _INSERT_QUESTION_TEXT = (
-    "INSERT INTO question_text (id, text, reference, type_text, subtype_text) VALUES (?, ?, ?, ?, ?)"
+    "INSERT INTO question_text (id, text, reference, type_text, subtype_text, extra) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_STORED_QUESTION = (
+    "SELECT qt.text, qt.reference, s.name, q.type, q.subtype FROM questions AS q "
+    "JOIN question_text AS qt ON qt.id = q.id LEFT JOIN sources AS s ON s.id = q.source_id WHERE q.id = ?"
 )
 _INSERT_COMPLETION = (
     "INSERT INTO completions (id, question_id, key, model_id, imported_gold, hash, characters) "
@@ -60,6 +65,7 @@ class ItemRows:
         self._completion_id = _next_id(connection, "completions")
         self._question_id = _next_id(connection, "questions")
         self._names: dict[str, dict[str, int]] = {"sources": {}, "models": {}}
+        self._licences = Licences(connection)
         self._questions: dict[str, tuple[int, bytes]] = {}
         # The last row's question: files mostly hold the completions of one question together.
         self._asked: tuple[str | None, ...] = ()
@@ -74,6 +80,11 @@ class ItemRows:
     def asked_id(self) -> int:
         """Row id of the question asked last."""
         return self._asked_id
+
+    @property
+    def last_question_id(self) -> int:
+        """Row id of the question taken last as a new one."""
+        return self._question_id - 1
 
     @property
     def last_completion_id(self) -> int:
@@ -98,6 +109,10 @@ class ItemRows:
         unchanged = imported = 0
         refused: list[Refusal] = []
         for item in items:
+            licensed = self.other_licence(item)
+            if licensed is not None:
+                refused.append(licensed)
+                continue
             contradiction = self.take_question(item) or self.take_completion(self._asked_id, item)
             if contradiction is None:
                 imported += 1
@@ -108,17 +123,44 @@ class ItemRows:
         self.flush()
         return Matched(imported, unchanged, refused)
 
-    def take_question(self, item: ItemRecord) -> str | None:
-        """Make an item's question the one asked (`asked_id`), new or stored; the code of a contradiction, if any."""
+    def other_licence(self, item: ItemRecord) -> Refusal | None:
+        """Why an item can't be taken, where its source has another licence than it says."""
+        stands = self._licences.contradicted(item.source, item.licence)
+        if stands is None:
+            return None
+        message = (
+            f"Its source {str(item.source)[:80]!r} has the licence {stands[:80]!r}, not {str(item.licence)[:80]!r}."
+        )
+        return Refusal(
+            line=item.line,
+            code="conflict",
+            field="licence",
+            message=f"{message} Correct the row, name a source of its own, or leave the column out: --map licence=",
+            raw=item.raw[:KEPT_RAW],
+        )
+
+    def complete(self, connection: sqlite3.Connection) -> None:
+        """Write what was held back until now, in the transaction that shows the import."""
+        self._licences.complete(connection)
+
+    def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
+        """Make an item's question the one asked (`asked_id`), new or stored; the code of a contradiction, if any.
+
+        A row that does not say the source or the type of a stored question contradicts nothing.
+
+        Args:
+            extra: The question's own unknown keys; those of an item are its completion's.
+        """
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked != self._asked:
             content = _hash(asked[1:])
             question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
             if question is None:
-                question = self._add_question(item, content)
-            elif question[1] != content:
+                question = self._add_question(item, content, extra)
+            elif question[1] != content and not self._says_less(question[0], item):
                 return "conflict" if question[0] < self.first_question_id else "duplicate_key"
             self._asked, self._asked_id = asked, question[0]
+        self._licences.note(item.source, item.licence)
         return None
 
     def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
@@ -143,7 +185,21 @@ class ItemRows:
         texts.append((completion_id, item.completion, item.extra, item.layout))
         return None
 
-    def _add_question(self, item: ItemRecord, content: bytes) -> tuple[int, bytes]:
+    def _says_less(self, question_id: int, item: ItemRecord) -> bool:
+        """Whether a row has the texts of a stored question, and names less of its source and types."""
+        if self._connection is None or None not in (item.source, item.type, item.subtype):
+            return False
+        row: tuple[str | None, ...] | None = self._connection.execute(_STORED_QUESTION, (question_id,)).fetchone()
+        return (
+            row is not None
+            and row[:2] == (item.question, item.reference)
+            and all(
+                said in (None, stored)
+                for said, stored in zip((item.source, item.type, item.subtype), row[2:], strict=True)
+            )
+        )
+
+    def _add_question(self, item: ItemRecord, content: bytes, extra: str | None) -> tuple[int, bytes]:
         question_id = self._question_id
         self._question_id += 1
         source_id = None if item.source is None else self._id_of("sources", item.source)
@@ -151,7 +207,7 @@ class ItemRows:
         questions.append(
             (question_id, self._dataset_id, item.question_key, source_id, item.type, item.subtype, content)
         )
-        texts.append((question_id, item.question, item.reference, item.type_text, item.subtype_text))
+        texts.append((question_id, item.question, item.reference, item.type_text, item.subtype_text, extra))
         question = self._questions[item.question_key] = (question_id, content)
         return question
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -24,8 +25,21 @@ def find_completions(
     return rows.fetchall()
 
 
+def find_questions(connection: sqlite3.Connection, question: str, dataset: str | None) -> list[tuple[int, str]]:
+    """Questions of that id, as (question row, dataset); two are enough to refuse."""
+    rows = connection.execute(
+        "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND q.id < (SELECT question_id FROM horizon) LIMIT 2",
+        (question, dataset),
+    )
+    return rows.fetchall()
+
+
 class Place(NamedTuple):
-    """What a subject is called outside this database; a question goes by the least id of its completions."""
+    """What a subject is called outside this database.
+
+    A question goes by the least id of its completions; one that has none, by its own alone ("" for a completion).
+    """
 
     dataset: str
     question_id: str
@@ -44,7 +58,7 @@ class Placed(NamedTuple):
 _PLACES: dict[Task, str] = {
     "correctness": "SELECT d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
     "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
-    "type": "SELECT d.name, q.key, (SELECT min(c.key) FROM completions AS c WHERE c.question_id = q.id) "
+    "type": "SELECT d.name, q.key, coalesce((SELECT min(c.key) FROM completions AS c WHERE c.question_id = q.id), '') "
     "FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
 }
 
@@ -52,6 +66,16 @@ _PLACES: dict[Task, str] = {
 def place(connection: sqlite3.Connection, task: Task, subject: int) -> Place:
     """The names of a subject."""
     return Place(*connection.execute(_PLACES[task], (subject,)).fetchone())
+
+
+def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, Place]]:
+    """Completion row, question row and names of these completions, in the order of import."""
+    rows = connection.execute(
+        "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
+        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
+        (json.dumps(completions),),
+    )
+    return ((row[0], row[1], Place(*row[2:])) for row in rows)
 
 
 def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.store import schema, schema_analysis, schema_calls, schema_code, schema_labelling
+from workbench.store import schema, schema_analysis, schema_calls, schema_code, schema_labelling, schema_sets
 from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
@@ -59,6 +59,11 @@ def _m006_code(db: Any) -> None:
         db.execute(statement)
 
 
+def _m007_sets(db: Any) -> None:
+    for statement in schema_sets.VERSION_7:
+        db.execute(statement)
+
+
 def _set_aside(db: Any, table: str) -> None:
     """Rename a table that is made anew, and free the names of its indexes and triggers."""
     parts = db.execute(
@@ -77,6 +82,7 @@ MIGRATIONS: list[Callable[[Any], None]] = [
     _m004_labelling,
     _m005_analysis,
     _m006_code,
+    _m007_sets,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 
@@ -86,8 +92,21 @@ def latest_version() -> int:
     return len(MIGRATIONS)
 
 
-def bring_up_to_date(path: Path) -> None:
+def make(path: Path, version: int) -> None:
+    """Create an empty database with the tables of a version, to be filled with rows of that version."""
+    connection = _open_plain(path)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        _apply(connection, path, version)
+    finally:
+        connection.close()
+
+
+def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> None:
     """Create, check or migrate the database at ``path``.
+
+    Args:
+        keep_copy: Copy an older one before it is migrated.
 
     Raises:
         StoreError: It is not ours, newer than this program, or a migration failed (the file is unchanged then).
@@ -98,10 +117,10 @@ def bring_up_to_date(path: Path) -> None:
         version = _checked_version(connection, path, existed)
         if version == latest_version():
             return
-        if existed and version:
+        if existed and version and keep_copy:
             _keep_copy(connection, path, version)
         connection.execute("PRAGMA journal_mode = WAL")
-        _apply(connection, path)
+        _apply(connection, path, latest_version())
     finally:
         connection.close()
 
@@ -139,12 +158,12 @@ def _keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None
         connection.execute("VACUUM INTO ?", (str(copy),))
 
 
-def _apply(connection: sqlite3.Connection, path: Path) -> None:
+def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:
     from sqlite_utils import Database as Utils
     from sqlite_utils import Migrations
 
     numbered = Migrations("workbench")
-    for migration in MIGRATIONS:
+    for migration in MIGRATIONS[:version]:
         numbered(name=migration.__name__)(migration)
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
@@ -153,12 +172,13 @@ def _apply(connection: sqlite3.Connection, path: Path) -> None:
         numbered.apply(Utils(connection, recursive_triggers=False))
         # A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word.
         noted = schema_analysis.TRIGGERS if _m005_analysis in MIGRATIONS else ()
-        for statement in (*schema_labelling.TRIGGERS, *noted):
+        frozen = schema_sets.TRIGGERS if _m007_sets in MIGRATIONS else ()
+        for statement in (*schema_labelling.TRIGGERS, *noted, *frozen):
             connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {latest_version()}")
+        connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)

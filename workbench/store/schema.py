@@ -11,6 +11,7 @@ from workbench.store.schema_analysis import VERSION_5
 from workbench.store.schema_calls import VERSION_3
 from workbench.store.schema_code import VERSION_6
 from workbench.store.schema_labelling import VERSION_4
+from workbench.store.schema_sets import VERSION_7
 
 _DATA = (
     """CREATE TABLE datasets (
@@ -293,7 +294,7 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6)
+STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7)
 """All that a new database is made with, in order."""
 
 TRIGGERS = (
@@ -319,5 +320,12 @@ TRIGGERS = (
     "sources_changed",
     "models_renamed",
     "changes_forgotten",
+    "curation_no_update",
+    "curation_no_delete",
+    *(
+        f"{table}_no_{verb}"
+        for table in ("sets", "set_items", "set_questions", "set_runs")
+        for verb in ("update", "delete")
+    ),
 )
 """Triggers that must stand in every database; ``doctor`` looks for them."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
+from collections.abc import Sequence
 
 from workbench.errors import UsageError
 from workbench.model.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
+from workbench.model.label import Task
 from workbench.model.selection import Condition, Selection
+from workbench.model.sets import SetName
 from workbench.model.taxonomy import UNTYPED, parse_type
 from workbench.model.verdict import Outcome
+from workbench.store import sets
 
 _JOINS = (
     ("q", "JOIN questions AS q ON q.id = c.question_id"),
@@ -116,14 +121,37 @@ def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int
     return [row[0] for row in rows]
 
 
-def check_names(connection: sqlite3.Connection, selection: Selection) -> Selection:
-    """The selection, if every ``verdict:NAME`` in it names a verifier of this database.
+def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
+    """What labels of the chosen items are about: row ids of the completions, or of their questions on the type task.
 
     Raises:
-        UsageError: One does not; the message lists those that are there.
+        UsageError: See `compile_selection` and `check_names`.
     """
+    completions = chosen_ids(connection, selection)
+    if task == "correctness":
+        return completions
+    rows = connection.execute(
+        "SELECT DISTINCT question_id FROM completions WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(completions),),
+    )
+    return [question for (question,) in rows]
+
+
+def check_names(connection: sqlite3.Connection, selection: Selection, verifiers: Sequence[str] = ()) -> Selection:
+    """The selection, if every verifier and every set in it is there; each ``verdict`` in it says whose from now on.
+
+    Args:
+        verifiers: Whose verdicts ``verdict`` means; without any, those of the only verifier with a complete run.
+
+    Raises:
+        UsageError: One is not there, or ``verdict`` could mean several; the message lists those that are there.
+    """
+    if selection.asks_for_verdicts:
+        selection = selection.judged_by(verifiers or [_only_verifier(connection)])
     known = {name for (name,) in connection.execute("SELECT name FROM verifiers")}
     for condition in selection.conditions:
+        if condition.field == "set":
+            sets.require(connection, SetName.parse(condition.value))
         kind, _, name = condition.field.partition(":")
         if kind == "verdict" and name not in known:
             there = ", ".join(sorted(known)) or "none yet"
@@ -131,10 +159,37 @@ def check_names(connection: sqlite3.Connection, selection: Selection) -> Selecti
     return selection
 
 
+def _only_verifier(connection: sqlite3.Connection) -> str:
+    rows = connection.execute(
+        "SELECT DISTINCT v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE r.completed_at IS NOT NULL ORDER BY v.name"
+    )
+    complete = [name for (name,) in rows]
+    if len(complete) == 1:
+        return str(complete[0])
+    if not complete:
+        raise UsageError("No verifier has a complete run here: there are no verdicts.", "Run one: workbench verify DB")
+    raise UsageError(
+        f"Verdicts of {len(complete)} verifiers are here: {', '.join(complete)}.",
+        "Say whose: --where verdict:NAME=…; export also takes --verifier NAME, once for each that must agree.",
+    )
+
+
 def _compile(condition: Condition) -> tuple[str, list[object]]:
     if condition.field.startswith("verdict:"):
         return _compile_verdict(condition)
+    if condition.field == "set":
+        return _compile_set(condition)
+    if condition.field == "verdict":
+        raise UsageError("A verdict is a verifier's.", "Say whose: verdict:NAME=…")
     return f"{COLUMNS[condition.field]} {_OPERATORS[condition.operator]} ?", [value_of(condition)]
+
+
+def _compile_set(condition: Condition) -> tuple[str, list[object]]:
+    if condition.operator not in ("=", "!="):
+        raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
+    word = "" if condition.operator == "=" else "NOT "
+    return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
 
 
 def value_of(condition: Condition) -> str:

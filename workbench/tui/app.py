@@ -42,6 +42,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
     "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
     "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),
+    "sets": ("SetsScreen", "s", "Sets: frozen sets, to build, compare and publish"),
     "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
     "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
     "history": ("HistoryScreen", "l", "History: your own labels"),

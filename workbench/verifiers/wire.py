@@ -14,7 +14,9 @@ from msgspec import Struct
 
 from workbench.model.verdict import Verdict
 
-_LENGTH = struct.Struct("!Q")
+LENGTH = struct.Struct("!Q")
+"""What stands before each message."""
+
 _CHUNK = 1 << 18
 _LONGEST_REPLY = 1 << 26
 
@@ -64,15 +66,15 @@ class Answer(Struct, frozen=True, kw_only=True):
 def pack(message: Struct) -> bytes:
     """A message ready to be sent."""
     body = msgspec.msgpack.encode(message)
-    return _LENGTH.pack(len(body)) + body
+    return LENGTH.pack(len(body)) + body
 
 
 def read(stream: BinaryIO) -> bytes | None:
     """The next message's body, waiting for it; None when the other side has gone."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
         return None
-    (length,) = _LENGTH.unpack(head)
+    (length,) = LENGTH.unpack(head)
     body = stream.read(length)
     return body if len(body) == length else None
 
@@ -127,15 +129,15 @@ class Channel:
         return body
 
     def _next(self) -> bytes | None:
-        if len(self._incoming) < _LENGTH.size:
+        if len(self._incoming) < LENGTH.size:
             return None
-        (length,) = _LENGTH.unpack_from(self._incoming)
+        (length,) = LENGTH.unpack_from(self._incoming)
         if length > _LONGEST_REPLY:
             raise EOFError
-        end = _LENGTH.size + length
+        end = LENGTH.size + length
         if len(self._incoming) < end:
             return None
-        body = bytes(self._incoming[_LENGTH.size : end])
+        body = bytes(self._incoming[LENGTH.size : end])
         del self._incoming[:end]
         return body
 

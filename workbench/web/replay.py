@@ -28,7 +28,7 @@ def serve(book: Book, name: str, model: str, port: int, on_ready: Callable[[str]
     Args:
         book: The replies.
         name: Where they come from, for the header.
-        model: The model that ``/models`` lists.
+        model: The model that ``/models`` lists, with those that replies are kept for.
         port: Where to listen; 0 for any free port.
         on_ready: Called with the base URL when connections are taken.
 
@@ -72,7 +72,8 @@ def _application(book: Book, name: str, model: str) -> web.Application:
         return web.Response(body=found, content_type="application/json", headers=mark)
 
     async def models(_: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": [{"id": model, "object": "model"}]}, headers=mark)
+        listed = [{"id": name, "object": "model"} for name in dict.fromkeys((model, *book.models))]
+        return web.json_response({"object": "list", "data": listed}, headers=mark)
 
     def _failure(status: int, message: str) -> web.Response:
         error = {"message": message, "type": "replay", "code": status}

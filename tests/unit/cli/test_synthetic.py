@@ -19,8 +19,8 @@ from tests.served_runs import stored_requests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.model.code import Problem
-from workbench.services.coding.generation import models_from
 from workbench.services.coding.synthesis.suite_writing import USUAL, Wish, write_tests
+from workbench.services.generation import models_from
 from workbench.services.project import open_project, opened_project
 
 PROBLEMS = 12

@@ -188,7 +188,7 @@ def test_formats_are_recognised(tmp_path: Path, name: str, content: bytes, forma
         ("f.json", b'{"a": 1,\n"b": 2}'),
         ("f.parquet", b"PAR1 and nothing else"),
         ("f.csv", b"a,a\n1,2\n"),
-        ("f.csv", b"question,answer\n1,2\n"),
+        ("f.csv", b"question,completion\n1,2\n"),
         ("f.jsonl", b'{"x": 1}\n'),
         ("f.csv", b""),
         ("f.json", b'{"rows": 5}'),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply
+from workbench.llm.budget import Budget
 from workbench.llm.caller import Caller
 from workbench.llm.records import CallFailed, Chat, Halt, Message, Sampling
 from workbench.llm.server import Limits, Price, Server
@@ -37,10 +38,11 @@ def caller_of(
     timeout_s: float = 20.0,
     key_variable: str | None = None,
     environment: dict[str, str] | None = None,
+    shared: Budget | None = None,
 ) -> Caller:
     server = Server(profile=profile, base_urls=urls, model="m", timeout_s=timeout_s, key_variable=key_variable)
-    given = environment or {}
-    return Caller({"judge": server}, limits, journal or MemoryJournal(), prices, given, clock=clock or HeldClock())
+    given, kept = environment or {}, journal or MemoryJournal()
+    return Caller({"judge": server}, limits, kept, prices, given, clock=clock or HeldClock(), shared=shared)
 
 
 def in_turn(*answers: str | Scripted) -> Callable[[Received], str | Scripted]:

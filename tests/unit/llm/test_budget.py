@@ -10,6 +10,7 @@ import pytest
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
+from workbench.llm.budget import Budget, Budgets, Estimate
 from workbench.llm.caller import Answer
 from workbench.llm.journal import Spent
 from workbench.llm.records import Halt, Usage
@@ -115,3 +116,33 @@ async def test_an_unknown_cost_is_none_and_counted() -> None:
             reply = (await caller.call(1, "judge", asked("a"))).reply
     assert reply.usage == Usage(prompt_tokens=100, completion_tokens=20)
     assert caller.unpriced == 1
+
+
+async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
+    estimate = Estimate(prompt=10, completion=10, cost=0.0)
+    own, shared = Budget(Limits(max_calls=5), Spent()), Budget(Limits(max_calls=1), Spent())
+    both = Budgets(own, shared)
+    await both.reserve(estimate)
+    both.settle(estimate, Usage(prompt_tokens=1, completion_tokens=1), sent=True)
+    with pytest.raises(Halt, match="1 of 1 calls"):
+        await both.reserve(estimate)
+    # The refused one is none of the first budget's: four are left there.
+    for _ in range(4):
+        await own.reserve(estimate)
+    own.settle(estimate, None, sent=True)
+    with pytest.raises(Halt, match="5 of 5 calls"):
+        await own.reserve(estimate)
+
+
+async def test_callers_draw_on_a_shared_budget() -> None:
+    shared = Budget(Limits(max_calls=3), Spent())
+    with scripted(lambda _: "Yes") as server:
+        async with caller_of(server.url, shared=shared) as one, caller_of(server.url, shared=shared) as other:
+            calls = [
+                caller.call(n, "judge", asked(f"{name}{n}"))
+                for name, caller in (("a", one), ("b", other))
+                for n in range(3)
+            ]
+            results = await asyncio.gather(*calls, return_exceptions=True)
+    assert len(server.received) == 3
+    assert sum(isinstance(result, Halt) for result in results) == 3

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.benchmarks.evolution.draws import draw
+from workbench.benchmarks.draws import draw
 from workbench.benchmarks.evolution.filters import columns, shown_to_beat, shown_to_split, splits, stays
 from workbench.benchmarks.evolution.prompts import Shown, for_tests
 from workbench.benchmarks.evolution.replies import Taken, taken_of

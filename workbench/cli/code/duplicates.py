@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from workbench.cli.code.asking import drawing, model_settings_option
+from workbench.cli.asking import drawing, model_settings_option
 from workbench.cli.code.common import database_or_file, from_option, require_one
 from workbench.cli.common import (
+    NumberRange,
     force_option,
     json_option,
     options_of,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--model", metavar="NAME", help="A model of embeddings on a server: [models.NAME], or see -o base_url=…")
 @model_settings_option
 @click.option("--local", metavar="NAME", help="A model of sentence-transformers on this machine: a folder or hub name.")
-@click.option("--threshold", type=click.FloatRange(-1, 1), default=0.9, show_default=True, help="Alike above it.")
+@click.option("--threshold", type=NumberRange(-1, 1), default=0.9, show_default=True, help="Alike above it.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of which one stays.")
 @click.option(
     "--output",
@@ -87,7 +88,7 @@ def _embedded(
 ) -> Compared:
     """The problems of a database with embeddings of one of two origins."""
     from workbench.services.coding.evolution.duplicates import from_local, from_server
-    from workbench.services.coding.generation import models_from
+    from workbench.services.generation import models_from
 
     if local is not None:
         return from_local(project, local)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from workbench.cli.code.asking import dataset_option, drawing, model_settings_option, workers_option
+from workbench.cli.asking import dataset_option, drawing, model_settings_option, workers_option
 from workbench.cli.common import (
+    NumberRange,
     database_argument,
     force_option,
     json_option,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from workbench.model.evolution_report import EvolutionReport
     from workbench.services.project import Project
 
-_SHARE = click.FloatRange(0, 1, min_open=True)
+_SHARE = NumberRange(0, 1, min_open=True)
 _PATH = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -57,7 +58,7 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--timeout",
     "seconds",
-    type=click.FloatRange(0.01, 600),
+    type=NumberRange(0.01, 600),
     metavar="SECONDS",
     help="Of a test; else its problem's, or 3.",
 )
@@ -136,7 +137,7 @@ def _run(
     from workbench.services.coding.evolution.duplicates import read_kept
     from workbench.services.coding.evolution.refining import USUAL
     from workbench.services.coding.evolution.running import run
-    from workbench.services.coding.generation import models_from
+    from workbench.services.generation import models_from
 
     models = models_from(project, [model], options_of(options), USUAL)
     wanted = EvolutionSettings(model=model, **settings)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from workbench.cli.code.asking import (
+from workbench.cli.asking import (
     dataset_option,
     drawing,
     model_settings_option,
@@ -56,9 +56,9 @@ def command(
 
     The paper's pools are 8 models with 8 solutions each. Going on asks nothing twice.
     """
-    from workbench.services.coding.generation import models_from
     from workbench.services.coding.synthesis.pooling import USUAL, fill
     from workbench.services.coding.targets import Targets
+    from workbench.services.generation import models_from
 
     with project_at(database) as project:
         chosen = models_from(project, models, options_of(options), USUAL)

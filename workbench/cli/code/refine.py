@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.code.asking import dataset_option, drawing, model_settings_option, say_calls, workers_option
+from workbench.cli.asking import dataset_option, drawing, model_settings_option, say_calls, workers_option
 from workbench.cli.common import (
     REFUSED_SOME,
     database_argument,
@@ -76,9 +76,9 @@ def command(
     is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
     """
     from workbench.services.coding.evolution.refining import USUAL, Wish, refine
-    from workbench.services.coding.generation import generating, models_from
     from workbench.services.coding.sandbox import opened_sandbox
     from workbench.services.coding.targets import code_dataset
+    from workbench.services.generation import generating, models_from
 
     wish = Wish(asked=asked, fewest=fewest)
     with project_at(database) as project:

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from workbench.cli.code.asking import (
+from workbench.cli.asking import (
     dataset_option,
     drawing,
     model_settings_option,
@@ -82,10 +82,10 @@ def command(
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
     one. The same command goes on, and asks nothing twice.
     """
-    from workbench.services.coding.generation import models_from
     from workbench.services.coding.sandbox import opened_sandbox
     from workbench.services.coding.synthesis.solution_writing import USUAL, Wish, kinds_of, write_solutions
     from workbench.services.coding.targets import Targets
+    from workbench.services.generation import models_from
 
     with project_at(database) as project:
         wish = Wish(name=name, kinds=kinds_of(kinds), k=k, rounds=rounds, suites=suites)

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from workbench.cli.code.asking import (
+from workbench.cli.asking import (
     dataset_option,
     drawing,
     model_settings_option,
@@ -69,9 +69,9 @@ def command(
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.services.coding.generation import models_from
     from workbench.services.coding.synthesis.suite_writing import USUAL, Wish, reading_of, write_tests
     from workbench.services.coding.targets import Targets
+    from workbench.services.generation import models_from
 
     with project_at(database) as project:
         wish = Wish(suite=suite, with_solution=with_solution, reading=reading_of(count, filters, strip=strip))

@@ -8,7 +8,7 @@ from typing import Literal
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.render.bars import NONE
 from workbench.render.heat import shade
-from workbench.reports.accuracy import CHOSE
+from workbench.render.marks import CHOSE
 from workbench.reports.contents import Contents
 from workbench.reports.document import Cell, Group, Intervals, Plot
 from workbench.reports.figures import percentage

@@ -8,7 +8,7 @@ from workbench.model.label import EXCLUSION_REASONS
 from workbench.model.taxonomy import type_display
 from workbench.render.bars import NONE, counted
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Facts, Group, Head, Row, Section, Table
+from workbench.reports.document import Block, Cell, Facts, Group, Head, Row, Section, Table, heads, row
 from workbench.reports.figures import percentage
 from workbench.reports.paper import counts_table
 from workbench.reports.sections.common import constant
@@ -91,21 +91,27 @@ def _crossing(card: DataCard) -> Table:
 def _named(title: str, rows: list[NamedCount]) -> Table:
     shown = rows[:_MOST_NAMES]
     left = len(rows) - len(shown)
+    drawn = any(row.drawn is not None for row in rows)
+    licensed = drawn or any(row.licence for row in rows)
+    words = (title, *(["Licence"] if licensed else []))
+    figures = (*(["Questions drawn"] if drawn else []), "Questions", "Completions", "Correct (%)")
     return Table(
         caption=f"Items with gold by {title.lower()}.",
-        head=((Head(title), Head("Completions"), Head("Questions"), Head("Correct (%)")),),
-        rows=tuple(
-            Row(
-                (
-                    Cell(row.name or "(none)"),
-                    Cell(f"{row.items:,}"),
-                    Cell(f"{row.questions:,}"),
-                    Cell(percentage(row.correct / row.items)),
-                )
-            )
-            for row in shown
-        ),
+        head=(heads(*words, *figures),),
+        rows=tuple(_named_row(row, licensed=licensed, drawn=drawn) for row in shown),
+        left=len(words),
         notes=(f"{left:,} more with {counted(sum(row.items for row in rows[_MOST_NAMES:]), 'item')}.",) if left else (),
+    )
+
+
+def _named_row(found: NamedCount, *, licensed: bool, drawn: bool) -> Row:
+    return row(
+        found.name or "(none)",
+        *([found.licence or "unknown"] if licensed else []),
+        *([NONE if found.drawn is None else f"{found.drawn:,}"] if drawn else []),
+        f"{found.questions:,}",
+        f"{found.items:,}",
+        percentage(found.correct / found.items if found.items else None),
     )
 
 

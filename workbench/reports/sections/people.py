@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
 from workbench.model.agreement import AgreementReport, Ends
+from workbench.model.label import Task
 from workbench.reports.contents import Contents
 from workbench.reports.document import Block, Cell, Head, Paragraph, Row, Section, Table
 from workbench.reports.figures import percentage
 from workbench.reports.sections.common import decimal, interval
+
+_OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
 
 
 def people_section(contents: Contents) -> Section | None:
@@ -14,10 +22,36 @@ def people_section(contents: Contents) -> Section | None:
     found = contents.agreement
     if found is None:
         return None
-    blocks: list[Block] = [Paragraph(_sentence(found)), _figures(found)]
-    if found.cohen_kappa:
-        blocks.append(_pairs(found))
-    return Section("people", "Agreement between people", tuple(blocks))
+    return Section("people", "Agreement between people", agreement_blocks(with_aliases(found)))
+
+
+def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
+    """Figures over all and by pair, with people's names as they stand."""
+    pairs = (_pairs(found),) if found.cohen_kappa else ()
+    return Paragraph(_sentence(found)), _figures(found), *pairs
+
+
+def with_aliases(found: AgreementReport) -> AgreementReport:
+    """A number in place of each person's name: the report goes to readers."""
+    return renamed(found, {row.name: f"annotator {number}" for number, row in enumerate(found.per_annotator, 1)})
+
+
+def renamed(found: AgreementReport, names: Mapping[str, str]) -> AgreementReport:
+    """Agreement with other names for its people."""
+
+    def called(name: str) -> str:
+        return names.get(name, "annotator")
+
+    return structs.replace(
+        found,
+        cohen_kappa=[
+            structs.replace(pair, pair=(called(pair.pair[0]), called(pair.pair[1]))) for pair in found.cohen_kappa
+        ],
+        confounded=[
+            structs.replace(pair, pair=(called(pair.pair[0]), called(pair.pair[1]))) for pair in found.confounded
+        ],
+        per_annotator=[structs.replace(row, name=called(row.name)) for row in found.per_annotator],
+    )
 
 
 def _sentence(found: AgreementReport) -> str:
@@ -39,7 +73,7 @@ def _figures(found: AgreementReport) -> Table:
         ("PABAK", decimal(found.pabak), ""),
     )
     return Table(
-        caption=f"Agreement on correctness over {found.paired:,} items.",
+        caption=f"Agreement on {_OF[found.task or 'correctness']} over {found.paired:,} items.",
         head=((Head("Figure"), Head("Value"), Head("95 % interval")),),
         rows=tuple(Row(tuple(map(Cell, row))) for row in rows),
         notes=(
@@ -56,8 +90,8 @@ def _pairs(found: AgreementReport) -> Table:
         rows=tuple(
             Row(
                 (
-                    Cell(_alias(pair.pair[0], found)),
-                    Cell(_alias(pair.pair[1], found)),
+                    Cell(pair.pair[0]),
+                    Cell(pair.pair[1]),
                     Cell(f"{pair.n:,}"),
                     Cell(percentage(pair.agreement)),
                     Cell(decimal(pair.kappa)),
@@ -68,12 +102,6 @@ def _pairs(found: AgreementReport) -> Table:
         ),
         left=2,
     )
-
-
-def _alias(name: str, found: AgreementReport) -> str:
-    """A number in place of a person's name: the report goes to readers."""
-    names = [row.name for row in found.per_annotator]
-    return f"annotator {names.index(name) + 1}" if name in names else "annotator"
 
 
 def _ends(ci: Ends | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from workbench.reports.contents import Contents, RunFacts
 from workbench.reports.document import Cell, Facts, Head, Row, Section, Table
 
@@ -17,16 +19,18 @@ def provenance_section(contents: Contents) -> Section:
         ("Content (BLAKE2b-128 of texts, gold and verdicts)", software.content_hash),
         ("Made", contents.generated_at),
     )
-    return Section("provenance", "Versions and hashes", (Facts(facts), _runs(contents)))
+    caption = "Runs the figures come from, with the BLAKE2b of their verifiers' configurations."
+    return Section("provenance", "Versions and hashes", (Facts(facts), runs_table(contents.runs, caption)))
 
 
-def _runs(contents: Contents) -> Table:
-    told = any(run.identity for run in contents.runs)
+def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
+    """Runs with what identifies their verifiers."""
+    told = any(run.identity for run in runs)
     heads = ("Verifier", "Kind", "Version", "Configuration", *(["What it is"] if told else []), "Completed")
     return Table(
-        caption="Runs the figures come from, with the BLAKE2b of their verifiers' configurations.",
+        caption=caption,
         head=(tuple(map(Head, (*heads, "Run", "Verdicts"))),),
-        rows=tuple(_run(run, told) for run in contents.runs),
+        rows=tuple(_run(run, told) for run in runs),
         left=len(heads),
     )
 

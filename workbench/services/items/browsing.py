@@ -108,7 +108,8 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
     """
     if text.count('"') % 2:
         raise UsageError("A quotation mark is open.", 'Write a value with spaces as model="a b".')
-    conditions = tuple(parse_condition(word.replace('"', "")) for word in _WORD.findall(text))
+    asked = Selection(tuple(parse_condition(word.replace('"', "")) for word in _WORD.findall(text)))
+    conditions = (asked.judged_by(verifiers) if len(verifiers) == 1 else asked).conditions
     compile_selection(Selection(conditions))
     for condition in conditions:
         kind, _, name = condition.field.partition(":")

@@ -1,79 +1,77 @@
-"""Exporting items, labels and verdicts to files."""
+"""Exporting items, labels, verdicts and whole projects to files: one function, one table of formats."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
-import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from workbench.annotation.states import current_events
 from workbench.errors import UsageError
-from workbench.formats.writing import (
-    ITEM_COLUMNS,
-    Kind,
-    item_cells,
-    item_line,
-    new_file,
-    released_line,
-    write_csv,
-    write_parquet,
-)
-from workbench.model.item import StoredItem
+from workbench.model.exporting import ExportReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice
-from workbench.services.items.interchange import write_for
-from workbench.services.labelling.own_labels import ROLES, LabelIndex
+from workbench.services.items.exports import interchange, plain, tables, training
+from workbench.services.items.exports.request import Request, Table
 from workbench.services.project import Project
-from workbench.store import events
 from workbench.store import exporting as store
 from workbench.store.selection import check_names
 
-ExportFormat = Literal["verifybench", "verifybench-fixed", "csv", "parquet", "jsonl", "label-studio", "argilla"]
-Table = Literal["items", "labels", "verdicts"]
+__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export"]
 
-FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
-TABLES: tuple[Table, ...] = ("items", "labels", "verdicts")
+ExportFormat = Literal[
+    "verifybench",
+    "verifybench-fixed",
+    "jsonl",
+    "csv",
+    "parquet",
+    "sft",
+    "pairs",
+    "labels",
+    "label-studio",
+    "argilla",
+    "workbench",
+]
 
-_LABEL_COLUMNS: dict[str, Kind] = dict.fromkeys(
-    (
-        "completion_id",
-        "question_id",
-        "annotator",
-        "task",
-        "verdict",
-        "reason",
-        "subtype",
-        "note",
-        "role",
-        "created_at",
-    ),
-    "text",
-)
-_VERDICT_COLUMNS: dict[str, Kind] = {
-    "question_id": "text",
-    "completion_id": "text",
-    "verifier": "text",
-    "run": "int",
-    "verdict": "text",
-    "score": "float",
-    "reason": "text",
-    "ms": "float",
-}
+Writer = Callable[[Request], ExportReport]
 
 
-class ExportReport(Struct, frozen=True, kw_only=True):
-    """What was written.
+class _Format(Struct, frozen=True):
+    """How a format is written.
 
     Attributes:
-        written: Rows.
-        without_gold: Items that have no label of the gold asked for (in conflict, excluded, or nobody's).
+        items: Writes items.
+        others: Writes labels and verdicts, where the format can.
+        options: Options that mean something to this format, and are refused elsewhere.
     """
 
-    written: int
-    without_gold: int = 0
+    items: Writer
+    others: dict[Table, Writer] = {}
+    options: tuple[str, ...] = ()
+
+
+_TABLES: Final[dict[Table, Writer]] = {"labels": tables.labels, "verdicts": tables.verdicts}
+
+_WRITERS: Final[dict[ExportFormat, _Format]] = {
+    "verifybench": _Format(plain.released),
+    "verifybench-fixed": _Format(plain.fixed),
+    "jsonl": _Format(plain.lines),
+    "csv": _Format(plain.cells, _TABLES),
+    "parquet": _Format(plain.cells, _TABLES),
+    "sft": _Format(training.sft, options=("system", "per_question", "seed")),
+    "pairs": _Format(training.pairs),
+    "labels": _Format(interchange.labels),
+    "label-studio": _Format(interchange.label_studio, options=("sighted",)),
+    "argilla": _Format(interchange.argilla, options=("sighted",)),
+    "workbench": _Format(interchange.archive, options=("checks", "calls")),
+}
+
+FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
+TABLES: Final[tuple[Table, ...]] = get_args(Table)
+
+_FLAGS: Final = {"calls": "--without-calls"}
+_NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(Request)}
 
 
 def export(
@@ -84,9 +82,15 @@ def export(
     table: Table = "items",
     dataset: str | None = None,
     selection: Selection | None = None,
+    verifiers: Sequence[str] = (),
     gold: GoldChoice = "final",
     names: bool = False,
     sighted: bool = False,
+    system: str | None = None,
+    per_question: int | None = None,
+    seed: int = 0,
+    checks: bool = False,
+    calls: bool = True,
     force: bool = False,
 ) -> ExportReport:
     """Write the chosen rows to a file, which appears whole or not at all.
@@ -95,27 +99,63 @@ def export(
         table: Labels and verdicts exist as ``csv`` and ``parquet``.
         dataset: Only this data set's items.
         selection: Only these items.
+        verifiers: Whose verdicts ``verdict`` in the selection means: the condition must hold for each.
         gold: Whose labels stand in ``gold_correct``; ``imported`` gives back the file's own labels and types.
-        names: Annotators' names; stable pseudonyms otherwise.
-        sighted: In a file for another annotation tool, also what annotators must not see: gold, model, source, types.
+        names: Annotators' names; stable pseudonyms otherwise. An archive always has the names.
+        sighted: For label-studio and argilla: also what annotators must not see: gold, model, source, types.
+        system: For sft: the text of a system message.
+        per_question: For sft: at most so many completions of a question, drawn by ``seed``.
+        checks: For workbench: with the items that are checks and what was answered to them.
+        calls: For workbench: with calls to model servers.
         force: Replace an existing file.
 
     Raises:
         FormatError: The file exists, or can't be written.
         StoreError: The file belongs to the database itself.
-        UsageError: There is no such data set, or the table does not come in this format.
+        UsageError: There is no such data set or verifier, or the format has no such table or option.
     """
-    if table != "items" and format not in ("csv", "parquet"):
-        raise UsageError(f"{table} can't be written as {format}.", "Use --format csv or --format parquet.")
     project.database.require_other(path)
-    chosen = check_names(project.database.reader(), _with_dataset(project, selection or Selection(), dataset))
-    if format in ("label-studio", "argilla"):
-        return ExportReport(written=write_for(project, path, format, chosen, names=names, sighted=sighted, force=force))
-    if table == "items":
-        return _export_items(project, path, format, chosen, gold, names, force)
-    columns = _LABEL_COLUMNS if table == "labels" else _VERDICT_COLUMNS
-    rows = _labels(project, chosen, names) if table == "labels" else _verdicts(project, chosen)
-    return ExportReport(written=_write_table(path, format, columns, rows, force))
+    request = Request(
+        project=project,
+        path=path,
+        format=format,
+        table=table,
+        selection=_chosen(project, selection or Selection(), dataset, verifiers),
+        gold=gold,
+        names=names,
+        sighted=sighted,
+        system=system,
+        per_question=per_question,
+        seed=seed,
+        checks=checks,
+        calls=calls,
+        force=force,
+    )
+    _require_options(request)
+    return _writer(format, table)(request)
+
+
+def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:
+    if verifiers and not selection.asks_for_verdicts:
+        raise UsageError("--verifier says whose verdicts are meant.", 'Add --where "verdict=correct".')
+    return check_names(project.database.reader(), _with_dataset(project, selection, dataset), verifiers)
+
+
+def _writer(format: ExportFormat, table: Table) -> Writer:
+    found = _WRITERS[format].items if table == "items" else _WRITERS[format].others.get(table)
+    if found is None:
+        there = [name for name, known in _WRITERS.items() if table in known.others]
+        raise UsageError(f"{table} can't be written as {format}.", f"Use --format {' or --format '.join(there)}.")
+    return found
+
+
+def _require_options(request: Request) -> None:
+    """Refuse what this format would not heed."""
+    for name in sorted({name for found in _WRITERS.values() for name in found.options}):
+        known = {other: found for other, found in _WRITERS.items() if name in found.options}
+        if getattr(request, name) != _NOTHING_SAID[name] and request.format not in known:
+            flag = _FLAGS.get(name, f"--{name.replace('_', '-')}")
+            raise UsageError(f"{flag} means nothing for {request.format}.", f"It is for {', '.join(known)}.")
 
 
 def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
@@ -125,67 +165,3 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
     if dataset not in known:
         raise UsageError(f"There is no data set {dataset!r}.", f"Data sets: {', '.join(known) or 'none yet'}.")
     return Selection((*selection.conditions, Condition("dataset", "=", dataset)), selection.limit)
-
-
-def _export_items(
-    project: Project,
-    path: Path,
-    format: ExportFormat,
-    selection: Selection,
-    gold: GoldChoice,
-    names: bool,
-    force: bool,
-) -> ExportReport:
-    without_gold = 0
-
-    def items() -> Iterator[StoredItem]:
-        nonlocal without_gold
-        for item in store.stream_items(project.database.reader(), selection, gold):
-            without_gold += item.gold is None
-            yield item
-
-    if format in ("csv", "parquet"):
-        written = _write_table(path, format, ITEM_COLUMNS, map(item_cells, items()), force)
-        return ExportReport(written=written, without_gold=without_gold)
-    written, labels = 0, LabelIndex(project, selection, names=names) if format == "jsonl" else None
-    with new_file(path, force=force) as file:
-        for item in items():
-            if labels is not None:
-                said = labels.of(item.dataset, item.question_key, item.completion_key)
-                file.write(item_line(item, msgspec.to_builtins(said)))
-            else:
-                file.write(released_line(item, fixed=format == "verifybench-fixed"))
-            written += 1
-    return ExportReport(written=written, without_gold=without_gold)
-
-
-def _write_table(
-    path: Path, format: ExportFormat, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]], force: bool
-) -> int:
-    with new_file(path, force=force) as file:
-        if format == "parquet":
-            return write_parquet(file, columns, rows)
-        return write_csv(file, list(columns), rows)
-
-
-def _labels(project: Project, selection: Selection, names: bool) -> Iterator[tuple[object, ...]]:
-    reader = project.database.reader()
-    people = store.annotator_names(reader) if names else {}
-    for task, subject, question, completion in store.labelled_subjects(reader, selection):
-        for event in current_events(events.of_subject(reader, task, subject)):
-            yield (
-                completion,
-                question,
-                people.get(event.annotator, f"annotator-{event.annotator}"),
-                task,
-                event.verdict,
-                event.exclusion_reason,
-                event.subtype,
-                event.note,
-                ROLES.get(event.kind, "annotator"),
-                event.created_at,
-            )
-
-
-def _verdicts(project: Project, selection: Selection) -> Iterator[tuple[object, ...]]:
-    return store.stream_verdicts(project.database.reader(), selection)

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
 
 from workbench.errors import UsageError
 from workbench.formats import peers
 from workbench.formats.fields import parse_map
 from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.formats.reading import AUTO, FilePlan, first_task_ids, plan_file, read_records
-from workbench.formats.source import FORMATS, Progress, file_hash
+from workbench.formats.logs import kinds as logs
+from workbench.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_records
+from workbench.formats.source import QUESTIONS, Progress, file_hash, path_text
 from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
+from workbench.model.run import VerdictsImported
+from workbench.services.items.grading import store_grades
+from workbench.services.items.import_report import FileReport, ImportReport, of_file, together, with_verdicts
 from workbench.services.project import Project
 from workbench.store import importing as store
+from workbench.store import quarantine
 from workbench.store.connection import Database
 from workbench.store.problems import UNKNOWN_PROBLEM, holding
 
 _LONGEST_NAME = 200
+_LATER = logs.LATER | {UNKNOWN_PROBLEM}
+"""Why rows were refused that can be taken once more is there: their file is read again."""
 
 __all__ = [
     "DEFAULT_MAX_LINE",
     "FORMATS",
+    "QUESTIONS",
     "FilePlan",
     "ImportReport",
     "import_files",
@@ -38,64 +44,39 @@ __all__ = [
 ]
 
 
-class FileReport(Struct, frozen=True, kw_only=True):
-    """What became of one file's rows: read = imported + unchanged + quarantined.
-
-    Attributes:
-        swapped_types: The two type columns were found the wrong way round and taken the right way.
-        mapping: Our field -> their column.
-        reasons: Code -> number of rows in quarantine.
-        quarantine: The first 20 of them, by line.
-    """
-
-    file: str
-    format: str
-    read: int
-    imported: int
-    unchanged: int
-    quarantined: int
-    swapped_types: bool
-    mapping: dict[str, str]
-    reasons: dict[str, int]
-    quarantine: list[QuarantinedRow]
-
-
-class ImportReport(Struct, frozen=True, kw_only=True):
-    """One command's files taken together; ``files`` where there are several."""
-
-    dataset: str
-    format: str
-    read: int
-    imported: int
-    unchanged: int
-    quarantined: int
-    swapped_types: bool
-    mapping: dict[str, str]
-    reasons: dict[str, int]
-    quarantine: list[QuarantinedRow]
-    files: list[FileReport] | UnsetType = UNSET
-
-
 def plan_import(
     files: Sequence[Path],
     *,
     format: str = AUTO,
     columns: Mapping[str, str] | None = None,
+    source: str | None = None,
+    licence: str | None = None,
     max_line: int = DEFAULT_MAX_LINE,
 ) -> list[FilePlan]:
     """Look at the files and decide how to read them, before anything is written.
 
     Args:
         columns: Our field -> their column (see ``parse_map``).
+        source: Where rows are from that name no source, as ``domain/name``.
+        licence: Their source's licence, where a row names none.
         max_line: Longest line taken, in bytes.
 
     Raises:
         FormatError: A file can't be read, or a required field has no column.
-        UsageError: No file, or ``columns`` names a column that is not there.
+        UsageError: No file, or ``columns`` names a column that is not there, or a source or licence is no name.
     """
     if not files:
         raise UsageError("There is no file to import.")
-    return [plan_file(path, format=format, columns=columns, max_line=max_line) for path in files]
+    usual = _usual(source, licence)
+    return [plan_file(path, format=format, columns=columns, usual=usual, max_line=max_line) for path in files]
+
+
+def _usual(source: str | None, licence: str | None) -> dict[str, str]:
+    said = {name: value for name, value in (("source", source), ("licence", licence)) if value is not None}
+    for name, value in said.items():
+        if not value.strip() or len(value) > _LONGEST_NAME or not value.isprintable():
+            raise UsageError(f"--{name}: {value[:_LONGEST_NAME]!r} is none.", "Use up to 200 printable characters.")
+    return said
 
 
 def import_files(
@@ -103,6 +84,7 @@ def import_files(
     plans: Sequence[FilePlan],
     *,
     dataset: str | None = None,
+    version: str = "1",
     progress: Progress | None = None,
 ) -> ImportReport:
     """Read files into the project; a file that is there already changes nothing.
@@ -112,6 +94,7 @@ def import_files(
     Args:
         dataset: Name of the data set; None: what another tool's file calls it, else the first file's name without its
             suffixes. Files of solutions alone go to the data set that holds their problems.
+        version: Of the graders of logs: verdicts of another version are another run, and the newest one counts.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
@@ -121,18 +104,19 @@ def import_files(
     """
     plans = _problems_first(plans)
     name = _name(dataset, plans, project.database)
-    reports = []
+    imports: list[tuple[int, FileReport]] = []
     with store.import_session(project.database, name) as session:
         for plan in plans:
             file = _identity(plan)
             earlier = session.earlier(file, partial(file_hash, plan.path))
-            if earlier is None or UNKNOWN_PROBLEM in earlier.reasons:
+            if earlier is None or not _LATER.isdisjoint(earlier.reasons):
                 with session.file(file) as target:
-                    reports.append(_read(plan, session.batch, target.counts, target.add, target.complete, progress))
+                    report = _read(plan, session.batch, target.counts, target.add, target.complete, progress)
+                    imports.append((target.id, report))
             else:
-                reports.append(_report(plan, earlier.counts, earlier.reasons, earlier.quarantine))
+                imports.append((earlier.id, of_file(plan, earlier.counts, earlier.reasons, earlier.quarantine)))
                 _skip(plan, progress)
-    return _together(name, reports)
+    return _graded(project, name, plans, imports, version)
 
 
 def preview_import(
@@ -162,15 +146,16 @@ def preview_import(
             return [*refused, *matched.refused]
 
         reports.append(_read(plan, store.CHUNK, counts, add, None, progress))
-    return _together(name, reports)
+    return together(name, reports)
 
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
     """What the first file calls the data set if it is another tool's, else its name without its suffixes."""
-    named = peers.dataset_of(plans[0].path, plans[0].container)
+    first = plans[0]
+    named = first.log.dataset_of(first.path) if first.log else peers.dataset_of(first.path, first.container)
     if named is not None:
         return named
-    name = _text(Path(plans[0].path.name))
+    name = path_text(Path(first.path.name))
     return name.removesuffix(".gz").rpartition(".")[0] or name
 
 
@@ -207,14 +192,41 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     return found[0]
 
 
-def _text(path: Path) -> str:
-    """A path as text: a file's name may be any bytes, what is stored and shown is UTF-8."""
-    return os.fsencode(path).decode("utf-8", "replace")
-
-
 def _identity(plan: FilePlan) -> store.ImportedFile:
-    mapping = {"columns": plan.columns, "swapped_types": plan.swapped_types, "max_line": plan.max_line}
-    return store.ImportedFile(path=_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
+    mapping: dict[str, object] = {
+        "columns": plan.columns,
+        "swapped_types": plan.swapped_types,
+        "max_line": plan.max_line,
+    }
+    if plan.usual:
+        mapping["usual"] = plan.usual
+    return store.ImportedFile(
+        path=path_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode()
+    )
+
+
+def _graded(
+    project: Project,
+    dataset: str,
+    plans: Sequence[FilePlan],
+    imports: Sequence[tuple[int, FileReport]],
+    version: str,
+) -> ImportReport:
+    """The report of all files, once what logs' graders said is stored.
+
+    The items stand by now: where this is broken off, the same import again finds them there and goes on here.
+    """
+    done: list[VerdictsImported] = []
+    reports: list[FileReport] = []
+    for plan, (import_id, report) in zip(plans, imports, strict=True):
+        if not plan.is_graded:
+            reports.append(report)
+            continue
+        refused = quarantine.lines(project.database.reader(), import_id)
+        done.append(store_grades(project, plan, dataset, refused, version=version))
+        reports.append(with_verdicts(report, done[-1:]))
+    whole = together(dataset, reports)
+    return with_verdicts(whole, done) if done else whole
 
 
 def _read(
@@ -250,43 +262,7 @@ def _read(
         hand_over()
         if complete is not None:
             complete(digest())
-    return _report(plan, counts, dict(sorted(reasons.items())), shown)
-
-
-def _report(
-    plan: FilePlan, counts: store.ImportCounts, reasons: dict[str, int], quarantine: list[QuarantinedRow]
-) -> FileReport:
-    return FileReport(
-        file=_text(plan.path),
-        format=plan.format,
-        read=counts.read,
-        imported=counts.imported,
-        unchanged=counts.unchanged,
-        quarantined=counts.quarantined,
-        swapped_types=plan.swapped_types,
-        mapping=plan.columns,
-        reasons=reasons,
-        quarantine=quarantine,
-    )
-
-
-def _together(dataset: str, reports: list[FileReport]) -> ImportReport:
-    reasons: Counter[str] = Counter()
-    for report in reports:
-        reasons.update(report.reasons)
-    return ImportReport(
-        dataset=dataset,
-        format=reports[0].format,
-        read=sum(report.read for report in reports),
-        imported=sum(report.imported for report in reports),
-        unchanged=sum(report.unchanged for report in reports),
-        quarantined=sum(report.quarantined for report in reports),
-        swapped_types=any(report.swapped_types for report in reports),
-        mapping=reports[0].mapping,
-        reasons=dict(sorted(reasons.items())),
-        quarantine=[row for report in reports for row in report.quarantine][: store.SHOWN],
-        files=reports if len(reports) > 1 else UNSET,
-    )
+    return of_file(plan, counts, dict(sorted(reasons.items())), shown)
 
 
 def _skip(plan: FilePlan, progress: Progress | None) -> None:

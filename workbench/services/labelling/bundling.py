@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.errors import AnnotationError, StoreError
+from workbench.formats.source import path_text
 from workbench.model.label import LabelEvent, Task
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection
@@ -103,7 +104,7 @@ def bundle(
     types = sum(task == "type" for task, _ in slots)
     return Bundled(
         written=len(taken),
-        file=os.fsencode(path).decode("utf-8", "replace"),
+        file=path_text(path),
         types=types,
         annotator=person.name,
         until=stamp(until),

@@ -15,8 +15,8 @@ from workbench.model.check import CheckInfo, CheckLine, ChecksChanged, CheckScor
 from workbench.model.item import Refusal
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import assignments, check_items, label_lines, people
 from workbench.store.check_items import Candidate, Source
 from workbench.store.selection import chosen_ids

@@ -17,8 +17,8 @@ from workbench.services.labelling import ledger, rulings
 from workbench.services.labelling.cards import card_of
 from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.rulings import Case, Ruling
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import conflicts, events, people
 
 AT_ONCE = 100

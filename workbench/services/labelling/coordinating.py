@@ -17,8 +17,8 @@ from workbench.model.label import EventKind, LabelEvent, Task
 from workbench.model.selection import Selection
 from workbench.services.labelling import guidelines, ledger
 from workbench.services.labelling.answers import check_reason
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import events, people, states
 from workbench.store.selection import chosen_ids
 

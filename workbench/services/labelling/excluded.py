@@ -8,31 +8,12 @@ from msgspec import Struct
 
 from workbench.annotation.candidates import candidates
 from workbench.annotation.states import current_adjudication, current_exclusions, current_labels
-from workbench.model.label import DecidedBy, LabelEvent
+from workbench.model.label import DecidedBy, ExcludedItem, LabelEvent
 from workbench.model.selection import Condition, Selection
 from workbench.services.project import Project
 from workbench.store import events, label_lines, reading, states
 from workbench.store.exporting import annotator_names
 from workbench.store.selection import chosen_ids
-
-
-class ExcludedItem(Struct, frozen=True, kw_only=True):
-    """An item that is in no table.
-
-    Attributes:
-        reason: A code of `EXCLUSION_REASONS`.
-        how: By agreement, by the third person, or by the coordinator.
-        people: Who decided it.
-        notes: What they wrote, in the same order.
-    """
-
-    dataset: str
-    question_id: str
-    completion_id: str
-    reason: str
-    how: DecidedBy
-    people: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 class CandidateItem(Struct, frozen=True, kw_only=True):

@@ -9,9 +9,11 @@ from msgspec import UNSET
 
 from workbench.annotation.states import current_events, current_round
 from workbench.formats.writing import write_lines
-from workbench.model.label import LabelEvent, LabelLine
+from workbench.model.label import LabelEvent, LabelLine, pseudonym
+from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.store import label_lines, people
+from workbench.store.exporting import labelled_subjects
 from workbench.store.label_lines import Placed
 
 
@@ -31,9 +33,21 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
     return write_lines(path, lines, force=force)
 
 
-def current_lines(project: Project) -> Iterator[LabelLine]:
-    """What stands, as `export_labels` writes it."""
-    return _current(list(label_lines.all_events(project.database.reader())))
+def current_lines(project: Project, *, selection: Selection | None = None, names: bool = True) -> Iterator[LabelLine]:
+    """What stands, as `export_labels` writes it.
+
+    Args:
+        selection: Of these items only.
+        names: Annotators' names; stable pseudonyms otherwise.
+    """
+    reader = project.database.reader()
+    found = label_lines.all_events(reader)
+    if selection is not None and selection != Selection():
+        chosen = {(one.task, one.subject) for one in labelled_subjects(reader, selection)}
+        found = (row for row in found if (row.event.task, row.event.subject) in chosen)
+    if not names:
+        found = (row._replace(annotator=pseudonym(row.event.annotator)) for row in found)
+    return _current(list(found))
 
 
 def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
@@ -108,20 +122,24 @@ def _revision(event: LabelEvent, before: dict[str, str | None]) -> int:
 
 
 def _line(row: Placed, revision: int) -> LabelLine:
-    event = row.event
+    line = label_line(row.event, row.annotator, row.place.question_id, row.place.completion_id)
+    line.dataset, line.revision = row.place.dataset, revision
+    return line
+
+
+def label_line(event: LabelEvent, annotator: str, question_id: str, completion_id: str) -> LabelLine:
+    """What a label or a decision says, under these names."""
     return LabelLine(
-        completion_id=row.place.completion_id,
-        annotator=row.annotator,
+        completion_id=completion_id,
+        annotator=annotator,
         verdict=event.verdict,
         reason=event.exclusion_reason,
         answer_subtype=event.subtype,
         note=event.note,
-        dataset=row.place.dataset,
-        question_id=row.place.question_id,
+        question_id=question_id,
         role="adjudicator" if event.kind == "adjudication" else "annotator",
         created_at=event.created_at,
         uuid=event.uuid,
-        revision=revision,
         unsure=event.unsure,
         round=UNSET if event.round == 1 else event.round,
         tags=event.tags or UNSET,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -15,8 +16,8 @@ from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import ledger
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
@@ -55,7 +56,7 @@ def import_labels(project: Project, path: Path) -> LabelsImported:
         FormatError: The file can't be opened.
     """
     report = LabelsImported()
-    lines: list[tuple[int, LabelLine]] = []
+    lines = []
     for number, line in label_files.read(path):
         if isinstance(line, Refusal):
             _refuse(report, number, line.field, line.message)
@@ -63,12 +64,23 @@ def import_labels(project: Project, path: Path) -> LabelsImported:
             lines.append((number, line))
     # An adjudication settles the labels that stand when it is applied, wherever it is in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
+    _take_all(project, report, lines)
+    return report
+
+
+def put_lines(project: Project, lines: Sequence[LabelLine]) -> LabelsImported:
+    """Store what lines say, as `import_labels` does with those of a file; they are numbered from 1."""
+    report = LabelsImported()
+    _take_all(project, report, list(enumerate(lines, 1)))
+    return report
+
+
+def _take_all(project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]]) -> None:
     for some in some_at_a_time(lines):
         with project.database.write("full") as connection:
             for number, line in some:
                 _take(connection, report, number, line)
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
-    return report
 
 
 def _refuse(report: LabelsImported, number: int, field: str | None, message: str) -> None:
@@ -92,15 +104,10 @@ def _take(connection: events.Connection, report: LabelsImported, number: int, li
 
 def _put_line(connection: events.Connection, line: LabelLine) -> int:
     """Store what a line says; returns how many events were new."""
-    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
-    if not found:
-        raise _Refused("completion_id", f"there is no completion {line.completion_id!r} here")
-    if len(found) > 1:
-        raise _Refused("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line")
-    completion, question, dataset, question_key = found[0]
+    completion, question, dataset, question_key = _place(connection, line)
     name = people.tidy(line.annotator)
     person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
-    key: tuple[str, ...] = (dataset, line.completion_id, name, line.role, str(line.revision))
+    key: tuple[str, ...] = (dataset, line.completion_id or question_key, name, line.role, str(line.revision))
     task: Task = "correctness" if line.task is UNSET else line.task
     if line.kind is not UNSET:
         subject = completion if task == "correctness" else question
@@ -112,6 +119,27 @@ def _put_line(connection: events.Connection, line: LabelLine) -> int:
         key = (dataset, question_key, name, line.role, str(line.revision), "type")
         stored += _put(connection, line, _said(connection, line, "type", question, person, key))
     return stored
+
+
+def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, str, str]:
+    """The completion (0 for a line that names none), its question, the data set and the question's id.
+
+    Raises:
+        _Refused: They are not there, or the line fits several.
+    """
+    if not line.completion_id:
+        questions = label_lines.find_questions(connection, line.question_id or "", line.dataset)
+        if not questions:
+            raise _Refused("question_id", f"there is no question {line.question_id!r} here")
+        if len(questions) > 1:
+            raise _Refused("question_id", f"{line.question_id!r} is ambiguous: add dataset to the line")
+        return 0, *questions[0], line.question_id or ""
+    found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+    if not found:
+        raise _Refused("completion_id", f"there is no completion {line.completion_id!r} here")
+    if len(found) > 1:
+        raise _Refused("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line")
+    return found[0]
 
 
 def _type_stands(connection: events.Connection, line: LabelLine, question: int, person: int) -> bool:

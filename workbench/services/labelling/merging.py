@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from workbench.annotation.states import current_labels, rival_heads
 from workbench.model.label import LabelEvent, Task
-from workbench.services.labelling import checks, ledger, transactions
+from workbench.services import transactions
+from workbench.services.labelling import checks, ledger
 from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject
 from workbench.services.project import Project
 from workbench.services.settings import settings_of

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.annotation.states import current_beside, current_events
-from workbench.model.label import LabelEvent, LabelVerdict, Task
+from workbench.model.label import LabelEvent, LabelVerdict, Task, pseudonym
 from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.store import events, exporting, label_lines
@@ -79,7 +79,7 @@ class LabelIndex:
 
     def _label(self, event: LabelEvent) -> OwnLabel:
         return OwnLabel(
-            annotator=self._names.get(event.annotator, f"annotator-{event.annotator}"),
+            annotator=self._names.get(event.annotator, pseudonym(event.annotator)),
             task=event.task,
             created_at=event.created_at,
             role=ROLES.get(event.kind, "annotator"),

@@ -7,7 +7,7 @@ has turned suggestions on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from workbench.errors import UsageError
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion
@@ -51,10 +51,14 @@ def offered_type(project: Project, verifier: str, question: int, annotator: str)
 
 def type_report(project: Project, verifier: str) -> TypeReport:
     """How its suggestions agree with the subtypes in force; errors as with `suggestions`."""
+    run = _run(project, verifier)
+    return agreement_of(verifier, run, list(stored.suggestions(project.database.reader(), run)))
+
+
+def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
+    """How suggestions agree with the subtypes in force beside them."""
     from workbench.analysis.intervals import wilson
 
-    run = _run(project, verifier)
-    found = list(stored.suggestions(project.database.reader(), run))
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
     compared, agree = cells.total(), sum(n for (ours, theirs), n in cells.items() if ours == theirs)
     same_type = sum(n for (ours, theirs), n in cells.items() if ours[0] == theirs[0])

@@ -14,6 +14,7 @@ from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.cells import Parts, tests_of, with_deltas, with_tests
+from workbench.services.measuring.columns import Columns
 from workbench.services.measuring.entries import BASELINES, Asked, Entries, Entry, Measured
 from workbench.services.measuring.judged import judges_of
 from workbench.services.measuring.notes import notes
@@ -38,6 +39,7 @@ def accuracy(
     live: bool = False,
     prevalence: float | None = None,
     accept_rate: float | None = None,
+    known: Columns | None = None,
 ) -> AccuracyReport:
     """Accuracy rows of the newest complete run of each verifier, or of one run, and of the baselines.
 
@@ -48,6 +50,7 @@ def accuracy(
         live: Take verifiers too that have no complete run yet but one on its way.
         prevalence: Say also how accurate each would be where this share of completions is correct.
         accept_rate: Say also which share of completions is correct where each accepts this share.
+        known: The columns, where gold is another than today's.
 
     Raises:
         UsageError: An unknown verifier, run or group, or a share outside 0 to 1.
@@ -64,7 +67,7 @@ def accuracy(
         run=run,
         live=live,
     )
-    entries = Entries(project, asked)
+    entries = Entries(project, asked, known)
     report = _counted(entries, entries.gold_counts())
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
@@ -123,11 +126,7 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: Asked) -> Avera
 
 def _marked(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
     """The rows, with a mark at judges that helped to choose the items."""
-    chosen = selected_by.chosen_with(project)
-    if not chosen:
-        return rows
-    shown = entries.datasets()
-    chose = {verifier for verifier, datasets in chosen.items() if shown.intersection(datasets)}
+    chose = selected_by.choosers(project, entries.asked.selection, entries.datasets())
     return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -60,11 +60,23 @@ class Columns:
     """
 
     def __init__(self, database: Database, memory: ColumnMemory, items: Kept) -> None:
-        self._database, self._memory, self._items = database, memory, items.table
+        self._database, self._memory, self._kept, self._items = database, memory, items, items.table
         self._verdicts: dict[int, Table] = {}
         self.item: IntArray = items.item
         self.question: IntArray = items.table.columns["question"]
         self.characters: IntArray = items.table.columns["characters"]
+
+    def replaced(self, columns: Mapping[str, IntArray], names: Mapping[str, tuple[str, ...]]) -> Columns:
+        """The same items with other gold or other names, such as those that stood when a set was frozen.
+
+        Args:
+            columns: Columns of `column_tables.read_items`, one value an item.
+            names: What the codes of those with names stand for.
+        """
+        for values in columns.values():
+            values.setflags(write=False)
+        table = Table(columns={**self._items.columns, **columns}, names={**self._items.names, **names})
+        return Columns(self._database, self._memory, self._kept._replace(table=table))
 
     def gold(self, choice: GoldChoice) -> IntArray:
         """1 correct, 0 incorrect, -1 none (int8)."""
@@ -80,6 +92,11 @@ class Columns:
             lambda: np.where(found["origin"] >= by_people, found["final"], np.int8(-1)),
         )
 
+    @property
+    def origin(self) -> IntArray:
+        """Where each item's final gold comes from: places in `ORIGINS` (int8)."""
+        return self._items.columns["origin"]
+
     def gold_counts(self, rows: BoolArray | None = None) -> dict[str, int]:
         """How many items have their gold from where: adjudicated, agreed, imported, none.
 
@@ -88,8 +105,7 @@ class Columns:
         """
         import numpy as np
 
-        origin = self._items.columns["origin"]
-        counts = np.bincount(origin if rows is None else origin[rows], minlength=len(ORIGINS)).tolist()
+        counts = np.bincount(self.origin if rows is None else self.origin[rows], minlength=len(ORIGINS)).tolist()
         return dict(reversed(list(zip(ORIGINS, counts, strict=True))))
 
     def groups(self, by: str, run: int | None = None) -> Groups:
@@ -159,6 +175,13 @@ class Columns:
         """Items by the reason of a run's verdict; those without a verdict under `NO_REASON` too."""
         return self.groups(REASON, run)
 
+    def datasets(self, rows: BoolArray | slice) -> set[str]:
+        """The data sets that rows are of."""
+        import numpy as np
+
+        found = self.groups("dataset")
+        return {found.names[place] for place in np.flatnonzero(np.bincount(found.code[rows])).tolist()}
+
     def chosen(self, selection: Selection) -> BoolArray | None:
         """Which items a selection names; None for all of them.
 
@@ -170,7 +193,7 @@ class Columns:
         if not selection.conditions and selection.limit is None:
             return None
         reader = self._database.reader()
-        check_names(reader, selection)
+        selection = check_names(reader, selection)
         kept = np.ones(len(self.item), dtype=np.bool_)
         others = tuple(condition for condition in selection.conditions if condition.field not in _BY_CODE)
         if others:

@@ -11,7 +11,8 @@ from workbench.errors import UsageError
 from workbench.model.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, FoldRow, MemberRow, RuleKind
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
-from workbench.services.measuring.columns import gold_counts
+from workbench.services.measuring import selected_by
+from workbench.services.measuring.columns import columns, gold_counts
 from workbench.services.measuring.judged import BASELINE
 from workbench.services.measuring.voting import VotedItems, voted_items
 from workbench.services.project import Project
@@ -93,6 +94,7 @@ def ensemble(
         gold=gold_counts(project, wanted),
         gold_choice=gold,
         by=by,
+        selection_judges=selected_by.among(project, [judge.name for judge in items.members], wanted, columns(project)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import Final
 
@@ -13,6 +13,7 @@ from workbench.model.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, Mem
 from workbench.render.bars import NONE, counted, percent
 from workbench.render.columns import interval, number, p_value
 from workbench.render.inert import inert
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.comparing_cells import signed, signed_interval
@@ -51,16 +52,17 @@ def rules_table(report: EnsembleReport) -> Table:
         f"Best single, best k and weights are fitted outside each fold of questions (seed {report.seed}) and judged "
         "inside; p by permutation of questions; q after Benjamini and Hochberg over this table."
     )
+    notes += what_marks_mean(report.selection_judges)
     return Table(
         caption="Ensembles, and what each adds to the best single verifier",
         head=(heads("rule", *group, *figures, "it adds", "95 % interval", "p", "q"),),
         left=1 + len(group),
-        rows=tuple(_rule_row(one, report.by) for one in report.rows),
+        rows=tuple(_rule_row(one, report.by, report.selection_judges) for one in report.rows),
         notes=tuple(notes),
     )
 
 
-def _rule_row(one: EnsembleRow, by: str | None) -> Row:
+def _rule_row(one: EnsembleRow, by: str | None, chose: Sequence[str]) -> Row:
     group = () if by is None else (group_name(one.group, by),)
     rates = (one.balanced_accuracy, one.mcc, one.fpr, one.fnr)
     figures = (f"{one.n:,}", number(one.accuracy), interval(one.ci), *map(number, rates))
@@ -68,7 +70,8 @@ def _rule_row(one: EnsembleRow, by: str | None) -> Row:
     if one.kind in ENSEMBLES:
         added = _added(one.against)
     q = "" if added[0] == "" else NONE if one.q is None else p_value(one.q)
-    return row(one.rule, *group, *figures, *added, q)
+    rule = with_mark(one.rule, chose) if one.kind == "member" else one.rule
+    return row(rule, *group, *figures, *added, q)
 
 
 def _added(against: PairedFigures | None) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
+from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns, gold_counts
 from workbench.services.measuring.judged import BASELINE, Judged, judged
 from workbench.services.project import Project
@@ -172,6 +173,7 @@ def compared(
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,
         groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
+        selection_judges=selected_by.among(project, (a, b), selection, everything),
     )
     return Compared(project, report, found, _listed(ids, cells))
 

@@ -7,6 +7,7 @@ from typing import Final
 from workbench.model.breakdown import group_name
 from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference
 from workbench.render.columns import number, p_value
+from workbench.render.marks import what_marks_mean
 from workbench.reports.document import Row, Table, heads, row
 from workbench.services.measuring.comparing_cells import detectable, signed, signed_interval
 
@@ -48,6 +49,7 @@ def metrics_table(report: CompareReport) -> Table:
             f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided; items as if independent.",
             f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
             *_undefined(report),
+            *what_marks_mean(report.selection_judges),
         ),
     )
 

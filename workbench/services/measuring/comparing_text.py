@@ -15,6 +15,7 @@ from workbench.model.comparison import (
 )
 from workbench.render.bars import counted, percent
 from workbench.render.inert import inert
+from workbench.render.marks import with_mark
 from workbench.reports.document import Table
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.comparing_tables import pair_tables
@@ -126,9 +127,11 @@ def _drawn(report: CompareReport | JointErrorReport) -> list[str]:
 
 def _head(report: CompareReport) -> str:
     left_out = f"; {report.unpaired:,} that count for one only are left out" if report.unpaired else ""
+    chose = report.selection_judges
     undecided = f"\nundecided: A {report.undecided_a:,}, B {report.undecided_b:,}"
     return (
-        f"A {inert(report.a)}{_run(report.run_a)}\nB {inert(report.b)}{_run(report.run_b)}\n"
+        f"A {inert(with_mark(report.a, chose))}{_run(report.run_a)}\n"
+        f"B {inert(with_mark(report.b, chose))}{_run(report.run_b)}\n"
         f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
         f"{counted(report.n, 'item')} in {counted(report.questions, 'question')}{left_out}"
         f"{undecided if report.undecided_a or report.undecided_b else ''}"

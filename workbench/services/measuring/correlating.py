@@ -6,6 +6,7 @@ from workbench.errors import UsageError
 from workbench.model.report import CorrelationReport, CorrelationRow
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
+from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns
 from workbench.services.project import Project
 from workbench.services.running.verdicts import run_of
@@ -60,4 +61,5 @@ def correlate(
             )
             for method, row in coefficients.items()
         ],
+        selection_judges=selected_by.among(project, (verifier,), selection, everything),
     )

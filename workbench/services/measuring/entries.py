@@ -15,7 +15,7 @@ from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.measuring.cells import Pieces
 from workbench.services.measuring.column_memory import Made
-from workbench.services.measuring.columns import columns
+from workbench.services.measuring.columns import Columns, columns
 from workbench.services.measuring.judged import BASELINE, Judge, judges_of
 from workbench.services.project import Project
 from workbench.store import browsing
@@ -104,6 +104,9 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
 class Entries:
     """The verifiers and baselines of a table, and its items.
 
+    Args:
+        known: The items, where their gold is another than today's.
+
     Attributes:
         everything: All visible items.
         everyone: Verifiers in the order they came, then the baselines that no verifier is named like.
@@ -112,9 +115,9 @@ class Entries:
         items: How many of the chosen items have gold.
     """
 
-    def __init__(self, project: Project, asked: Asked) -> None:
+    def __init__(self, project: Project, asked: Asked, known: Columns | None = None) -> None:
         self.asked = asked
-        self.everything = columns(project)
+        self.everything = known or columns(project)
         self.kinds = self.everything.groups("type")
         self._crossing = crossing(asked.by) if asked.by else ()
         self._kept = self.everything.chosen(asked.selection)
@@ -171,11 +174,7 @@ class Entries:
 
     def datasets(self) -> set[str]:
         """The data sets the chosen items are of."""
-        import numpy as np
-
-        found = self.everything.groups("dataset")
-        there = np.bincount(found.code[self._chosen()])
-        return {found.names[place] for place in np.flatnonzero(there).tolist()}
+        return self.everything.datasets(self._chosen())
 
     def measured(self, entry: Entry) -> Measured:
         """Its verdicts on the chosen items; by reason only on those it judged."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from workbench.model.comparison import JointErrorReport, JointErrors, JudgePair
 from workbench.render.bars import counted
 from workbench.render.columns import interval, number
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.services.measuring.comparing_cells import matrix, one_decimal
 
@@ -24,8 +25,8 @@ def agreement_table(report: JointErrorReport) -> Table:
         left=2,
         rows=tuple(
             row(
-                pair.a,
-                pair.b,
+                with_mark(pair.a, report.selection_judges),
+                with_mark(pair.b, report.selection_judges),
                 f"{pair.n:,}",
                 f"{pair.questions:,}",
                 number(pair.agreement),
@@ -34,7 +35,7 @@ def agreement_table(report: JointErrorReport) -> Table:
             )
             for pair in report.errors
         ),
-        notes=_one_verdict(report.errors),
+        notes=(*_one_verdict(report.errors), *what_marks_mean(report.selection_judges)),
     )
 
 

@@ -12,6 +12,7 @@ from workbench.model.estimate import EstimateReport, EstimateRow, MixRow, Quanti
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.render import bars
+from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, Groups, columns, gold_counts
 from workbench.services.measuring.judged import BASELINE, Judged, judged, judges_of
 from workbench.services.project import Project
@@ -96,6 +97,7 @@ def estimate(
         protocol=protocol,
         gold=gold_counts(project, asked),
         gold_choice=gold,
+        selection_judges=selected_by.among(project, (verifier, *names), asked, everything),
     )
 
 

@@ -11,6 +11,7 @@ from workbench.model.estimate import EstimateReport, EstimateRow
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
 from workbench.render.inert import inert
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.counting import counting
@@ -112,6 +113,7 @@ def _notes(report: EstimateReport) -> Iterator[str]:
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]
         yield f"{', '.join(dict.fromkeys(names))}: {reason}"
+    yield from what_marks_mean(report.selection_judges)
 
 
 def _differs(report: EstimateReport) -> bool:
@@ -124,8 +126,10 @@ def _items(one: EstimateRow) -> int:
 
 def estimate_head(report: EstimateReport) -> str:
     """Whose accuracy, predicted by whom, counted how: two lines."""
+    chose = report.selection_judges
     run = "" if report.run is None else f", run {report.run}"
     return (
-        f"{inert(report.verifier)}{run}; gold predicted by {inert(', '.join(report.predictors))}\n"
+        f"{inert(with_mark(report.verifier, chose))}{run}; "
+        f"gold predicted by {inert(', '.join(with_mark(name, chose) for name in report.predictors))}\n"
         f"{counting(report.protocol, report.gold_choice, report.gold)}"
     )

@@ -11,7 +11,8 @@ from workbench.errors import UsageError
 from workbench.model.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport, PairedFigures
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.columns import gold_counts
+from workbench.services.measuring import selected_by
+from workbench.services.measuring.columns import columns, gold_counts
 from workbench.services.measuring.comparing import TOO_FEW, comparable
 from workbench.services.measuring.judged import Judge, Judged, judged
 from workbench.services.project import Project
@@ -42,7 +43,8 @@ def family(
     names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
     if len(names) < 2:
         raise UsageError(*TOO_FEW)
-    found = judged(project, names, gold=gold, selection=selection)
+    everything = columns(project)
+    found = judged(project, names, gold=gold, selection=selection, known=everything)
     standings = _standings(found, protocol)
     pairs = _pairs(standings, found.question, against)
     if not pairs:
@@ -61,6 +63,7 @@ def family(
         protocol=protocol,
         gold=gold_counts(project, selection or Selection()),
         gold_choice=gold,
+        selection_judges=selected_by.among(project, names, selection, everything),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from workbench.model.comparison import FamilyPair, FamilyReport
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.services.measuring.comparing_cells import detectable, matrix, signed, signed_interval
 
@@ -31,7 +32,7 @@ def members_table(report: FamilyReport) -> Table:
         rows=tuple(
             row(
                 str(place),
-                one.verifier,
+                with_mark(one.verifier, report.selection_judges),
                 NONE if one.run is None else str(one.run),
                 f"{one.n:,}",
                 f"{one.questions:,}",
@@ -41,7 +42,7 @@ def members_table(report: FamilyReport) -> Table:
             )
             for place, one in enumerate(report.members, 1)
         ),
-        notes=_uneven(report),
+        notes=(*_uneven(report), *what_marks_mean(report.selection_judges)),
     )
 
 

@@ -8,7 +8,8 @@ from workbench.errors import UsageError
 from workbench.model.comparison import Bootstrap, JointErrorReport
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.columns import gold_counts
+from workbench.services.measuring import selected_by
+from workbench.services.measuring.columns import columns, gold_counts
 from workbench.services.measuring.comparing import TOO_FEW
 from workbench.services.measuring.judged import judged
 from workbench.services.project import Project
@@ -38,7 +39,8 @@ def joint_errors(
     """
     from workbench.analysis.joint_errors import Verdicts, judge_pair, said
 
-    found = judged(project, verifiers, gold=gold, selection=selection)
+    everything = columns(project)
+    found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
     if len(found.judges) < 2:
         raise UsageError(*TOO_FEW)
     order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
@@ -54,6 +56,7 @@ def joint_errors(
         protocol=protocol,
         gold=gold_counts(project, selection or Selection()),
         gold_choice=gold,
+        selection_judges=selected_by.among(project, words, selection, everything),
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from workbench.model.agreement import Ceiling
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.render.bars import counted, percent
+from workbench.render.marks import what_marks_mean
 from workbench.services.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
 from workbench.services.measuring.judged import BASELINE
 
@@ -151,9 +152,7 @@ def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:
 
 def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
     """Whose verdicts made the set what it is."""
-    chose = [row.verifier for row in verifiers if row.selection_judge]
-    if chose:
-        yield f"{_names(chose)}: verdicts of this judge, or of its model, decided what belongs to the data (marked †)."
+    yield from what_marks_mean([row.verifier for row in verifiers if row.selection_judge])
 
 
 def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:

@@ -10,6 +10,8 @@ from workbench.errors import UsageError
 from workbench.model.reward import PairReport, PairRow, Unpaired
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
+from workbench.services.measuring import selected_by
+from workbench.services.measuring.columns import columns as every_column
 from workbench.services.measuring.scores import Scored, scored
 from workbench.services.project import Project
 
@@ -59,6 +61,7 @@ def pairs(
         paired=paired,
         unpaired=found.unpaired,
         rows=[pair_row(None, found), *_rows(columns, found)],
+        selection_judges=selected_by.among(project, (verifier,), selection, every_column(project)),
     )
 
 

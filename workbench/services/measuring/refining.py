@@ -9,6 +9,7 @@ from msgspec import structs
 from workbench.model.comparison import Bootstrap
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.selection import Selection
+from workbench.services.measuring.columns import Columns
 from workbench.services.measuring.entries import Asked, Entries, Entry
 from workbench.services.project import Project
 
@@ -27,6 +28,7 @@ def refined(
     live: bool = False,
     samples: int = SAMPLES,
     seed: int = SEED,
+    known: Columns | None = None,
 ) -> AccuracyReport:
     """The report with intervals of balanced accuracy and MCC for every row of a verifier.
 
@@ -36,6 +38,7 @@ def refined(
         selection: What the report was made with.
         run: What the report was made with.
         live: What the report was made with.
+        known: What the report was made with.
 
     Raises:
         UsageError: A verifier of the report is not there any more.
@@ -53,7 +56,7 @@ def refined(
             run=run,
             live=live,
         )
-        entries = Entries(project, asked)
+        entries = Entries(project, asked, known)
         for entry in entries.verifiers:
             own = [row for row in report.rows if row.verifier == entry.name]
             rows |= {(row.verifier, row.groups): row for row in _with_intervals(own, entries, entry, drawn)}

@@ -10,6 +10,7 @@ from workbench.model.taxonomy import type_display
 from workbench.render.bars import counted
 from workbench.render.columns import aligned, interval, number
 from workbench.render.inert import inert
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.services.measuring.pairing import unpaired_in_words
 
 _WORST_CELLS = 10
@@ -26,8 +27,10 @@ def threshold_text(report: ThresholdReport) -> str:
         notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
     if report.unscored:
         notes.append(f"{counted(report.unscored, 'row')} without a score, undecided.")
+    notes += map(inert, what_marks_mean(report.selection_judges))
     return (
-        f"{inert(report.verifier)}, run {report.run}: correct if the score is at least {report.threshold!r}\n"
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}: "
+        f"correct if the score is at least {report.threshold!r}\n"
         f"fitted for {report.method} on {inert(report.on)}\n"
         f"protocol {report.protocol}, gold {report.gold_choice}\n\n{table}\n" + "".join(f"{note}\n" for note in notes)
     )
@@ -41,8 +44,9 @@ def pairs_text(report: PairReport) -> str:
     )
     left_out = "" if report.paired == report.questions else f"  left out: {unpaired_in_words(report.unpaired)}\n"
     return (
-        f"{inert(report.verifier)}, run {report.run}, gold {report.gold_choice}: "
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
         f"{report.paired:,} of {counted(report.questions, 'question')} paired\n{left_out}\n{table}\n"
+        + "".join(f"{inert(note)}\n" for note in what_marks_mean(report.selection_judges))
     )
 
 

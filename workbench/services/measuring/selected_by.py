@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workbench.errors import UsageError
+from workbench.model.run import ConfiguredVerifier
+from workbench.model.selection import Selection
+from workbench.model.sets import SetName
+from workbench.services.measuring.columns import Columns
 from workbench.services.measuring.model_names import model_of, plain_name
 from workbench.services.project import Project
-from workbench.store import runs, selection_judges
+from workbench.store import runs, selection_judges, sets
 from workbench.store.exporting import dataset_id
 
 _LONGEST_NAME = 200
@@ -24,9 +30,50 @@ def chosen_with(project: Project) -> dict[str, list[str]]:
     known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
     found = {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
-        own = {plain_name(name) for name in (verifier.name, model_of(verifier)) if name}
+        own = _names(verifier)
         found[verifier.name] = [dataset for dataset, names in known.items() if own & names]
     return {name: datasets for name, datasets in found.items() if datasets}
+
+
+def among(project: Project, verifiers: Iterable[str], selection: Selection | None, known: Columns) -> list[str]:
+    """Those of some verifiers that helped, or whose model helped, to choose the items of a selection, in their order.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    kept = known.chosen(selection or Selection())
+    chose = choosers(project, selection or Selection(), known.datasets(slice(None) if kept is None else kept))
+    return [name for name in dict.fromkeys(verifiers) if name in chose]
+
+
+def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[str]:
+    """Verifiers that helped, or whose model helped, to choose the sets a selection names or what is in data sets.
+
+    Raises:
+        UsageError: There is no such set.
+    """
+    chosen = {name for name, its in chosen_with(project).items() if not datasets.isdisjoint(its)}
+    return chosen | of_sets(project, selection)
+
+
+def of_sets(project: Project, selection: Selection) -> set[str]:
+    """Verifiers that helped, or whose model helped, to choose the sets a selection names.
+
+    Raises:
+        UsageError: There is no such set.
+    """
+    reader = project.database.reader()
+    named = [SetName.parse(one.value) for one in selection.conditions if one.field == "set" and one.operator == "="]
+    numbers = {run for name in named for run in sets.require(reader, name).runs}
+    if not numbers:
+        return set()
+    chose = {name for run in runs.every(reader) if run.id in numbers for name in _names(run.verifier)}
+    return {verifier.name for verifier in runs.verifiers(reader) if chose & _names(verifier)}
+
+
+def _names(verifier: ConfiguredVerifier) -> set[str]:
+    """Its own name and that of its model, made plain."""
+    return {plain_name(name) for name in (verifier.name, model_of(verifier)) if name}
 
 
 def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:

@@ -9,6 +9,7 @@ from workbench.errors import UsageError
 from workbench.model.best_of import BestOfReport, BestOfRow, PicksBy
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns, gold_counts
 from workbench.services.measuring.judged import Judge, Judged, judged
 from workbench.services.project import Project
@@ -63,6 +64,7 @@ def best_of(
         protocol=protocol,
         gold=gold_counts(project, wanted),
         gold_choice=gold,
+        selection_judges=selected_by.among(project, [judge.name for judge in found.judges], wanted, known),
     )
 
 

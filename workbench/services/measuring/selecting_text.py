@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from workbench.model.best_of import BestOfReport, BestOfRow
 from workbench.render.bars import NONE, counted, percent
 from workbench.render.columns import interval, number
+from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.comparing_cells import signed, signed_interval
@@ -40,14 +41,14 @@ def best_of_table(report: BestOfReport) -> Table:
         caption="How often the completion that a verifier picks of n is correct",
         head=(heads("verifier", "picks by", "n", *figures, "gain", "95 % interval", "closed"),),
         left=2,
-        rows=tuple(map(_row, report.rows)),
+        rows=tuple(_row(one, report.selection_judges) for one in report.rows),
         notes=tuple(_notes(report)),
     )
 
 
-def _row(one: BestOfRow) -> Row:
+def _row(one: BestOfRow, chose: Sequence[str]) -> Row:
     return row(
-        one.verifier,
+        with_mark(one.verifier, chose),
         one.picks_by,
         f"{one.n:,}",
         f"{one.questions:,}",
@@ -71,3 +72,4 @@ def _notes(report: BestOfReport) -> Iterator[str]:
     if report.several * 2 < report.questions:
         said = counted(report.several, "question")
         yield f"Most questions here have one completion: what a verifier picks of {said} says little of it."
+    yield from what_marks_mean(report.selection_judges)

@@ -13,6 +13,7 @@ from workbench.model.run import RunInfo
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.items.choosing import choose, make
+from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns as every_column
 from workbench.services.measuring.scores import Scored, scored
 from workbench.services.project import Project
@@ -78,6 +79,7 @@ def fit(
         unscored=int((counted & np.isnan(columns.score)).sum()),
         protocol=protocol,
         gold_choice=gold,
+        selection_judges=selected_by.among(project, (verifier,), selection, everything),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from workbench.model.card import DataCard, ImportedFile, LengthRow, NamedCount
 from workbench.model.paper import CountRow, CountsTable
 from workbench.model.selection import Selection
@@ -11,39 +13,52 @@ from workbench.model.taxonomy import SUBTYPES, UNTYPED
 from workbench.model.verdict import GoldChoice
 from workbench.render.bars import counted
 from workbench.services.measuring import selected_by
-from workbench.services.measuring.columns import Columns, columns, gold_counts
+from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
-from workbench.services.reporting.counting import Part, count_order, count_part
-from workbench.store import describing
+from workbench.services.reporting.counting import Part, PartCounts, count_order, count_part
+from workbench.store import describing, licences
+from workbench.store.events import Connection
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray, IntArray
 
 
-def data_card(project: Project, selection: Selection, gold: GoldChoice) -> DataCard:
+def data_card(
+    project: Project,
+    selection: Selection,
+    gold: GoldChoice,
+    *,
+    known: Columns | None = None,
+    together: str | None = None,
+) -> DataCard:
     """Count what is there.
+
+    Args:
+        known: The columns, where gold is another than today's.
+        together: Count the items in one column of this name, not in one a data set.
 
     Raises:
         UsageError: The selection names something unknown.
     """
     reader = project.database.reader()
-    everything = columns(project)
+    everything = known or columns(project)
     kept = everything.chosen(selection)
     part = Part.of(everything, gold, kept)
     counts = counts_table(everything, gold, kept)
     files = [file for file in describing.imported_files(reader) if file.dataset in counts.datasets]
+    texts = None if kept is None else everything.item[kept].tolist()
     return DataCard(
-        counts=counts,
+        counts=counts if together is None else _counts({together: count_part(everything, part)}, gold),
         crossing=_crossing(everything, part),
-        gold=gold_counts(project, selection),
-        sources=_named(everything, part, "source"),
+        gold=everything.gold_counts(kept),
+        sources=_with_licences(reader, _named(everything, part, "source")),
         models=_named(everything, part, "model"),
         lengths=_lengths(everything.characters[part.rows], part.gold),
         exclusions=describing.exclusions(reader),
         files=files,
         quarantined=describing.quarantined(reader),
         selection_judges=selected_by.judges(project),
-        quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(project, whole=kept is None)],
+        quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(reader, texts)],
     )
 
 
@@ -60,6 +75,10 @@ def counts_table(
     found = {name: count_part(everything, Part.of(everything, gold, kept, dataset=name)) for name in names}
     if not datasets:
         found = {name: counts for name, counts in found.items() if counts.items}
+    return _counts(found, gold)
+
+
+def _counts(found: dict[str, PartCounts], gold: GoldChoice) -> CountsTable:
     rows = [
         CountRow(of=of, group=group, counts={name: counts.counts.get((of, group), 0) for name, counts in found.items()})
         for of, group in count_order(key for counts in found.values() for key in counts.counts)
@@ -91,6 +110,11 @@ def _named(everything: Columns, part: Part, field: str) -> list[NamedCount]:
         if items[place]
     ]
     return sorted(rows, key=lambda row: (-row.items, row.name))
+
+
+def _with_licences(reader: Connection, rows: list[NamedCount]) -> list[NamedCount]:
+    known = licences.known(reader)
+    return [structs.replace(row, licence=known.get(row.name)) for row in rows]
 
 
 def _lengths(characters: IntArray, gold: IntArray) -> list[LengthRow]:
@@ -131,17 +155,15 @@ def _odd_items(everything: Columns, part: Part) -> list[str]:
     return found
 
 
-def _odd_texts(project: Project, *, whole: bool) -> list[str]:
-    """What is odd about the texts of the database, of which the items may be a part."""
-    reader = project.database.reader()
-    where = "" if whole else " in the whole database"
+def _odd_texts(reader: Connection, items: list[int] | None) -> list[str]:
+    """What is odd about the texts of these items, or of all."""
     found = []
-    if number := describing.long_references(reader):
+    if number := describing.long_references(reader, items):
         found.append(
-            f"{counted(number, 'reference')} above {describing.LONG_REFERENCE:,} characters{where}: whole solutions, "
+            f"{counted(number, 'reference')} above {describing.LONG_REFERENCE:,} characters: whole solutions, "
             "of which only the final answer is compared."
         )
-    if number := describing.repeated_completions(reader):
+    if number := describing.repeated_completions(reader, items):
         found.append(
             f"{counted(number, 'completion')} repeat another one of the same question, character by character."
         )

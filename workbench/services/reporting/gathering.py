@@ -11,7 +11,6 @@ from workbench.errors import UsageError
 from workbench.model.agreement import AgreementReport
 from workbench.model.comparison import FamilyReport
 from workbench.model.report import AccuracyReport
-from workbench.model.run import ConfiguredVerifier
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.reports.contents import Confusion, Contents, RunFacts, Software
@@ -60,7 +59,7 @@ def gather(
     everything = columns(project)
     judges = judges_of(project, tuple(verifiers))
     everyone = asked.accuracy(tuple(judge.name for judge in judges) or (BASELINE,))
-    names = _deciding(judges, everyone)
+    names = deciding(judges, everyone)
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
     part = Part.of(everything, gold, everything.chosen(wanted))
@@ -81,8 +80,8 @@ def gather(
         agreement=_agreement(project),
         errors=errors_of(project, found, examples) if found is not None and examples else [],
         examples=examples,
-        runs=[_run_facts(project, judge, configured) for judge in judges if judge.run is not None],
-        software=_software(project, found),
+        runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
+        software=software(project, found),
     )
 
 
@@ -133,7 +132,7 @@ class _Asked:
             return None
 
 
-def _deciding(judges: Sequence[Judge], everyone: AccuracyReport) -> tuple[str, ...]:
+def deciding(judges: Sequence[Judge], everyone: AccuracyReport) -> tuple[str, ...]:
     """The verifiers that decide at least one item; baselines are in every table anyhow."""
     decided = {row.verifier for row in everyone.rows if row.coverage}
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
@@ -148,13 +147,18 @@ def _agreement(project: Project) -> AgreementReport | None:
     return found.with_intervals() if found.report.paired else None
 
 
-def _run_facts(project: Project, judge: Judge, configured: dict[str, ConfiguredVerifier]) -> RunFacts:
-    row = runs.get(project.database.reader(), judge.run or 0)
+def run_facts(project: Project, run: int) -> RunFacts:
+    """A run and what identifies its verifier.
+
+    Raises:
+        UsageError: It is not there any more.
+    """
+    row = runs.get(project.database.reader(), run)
     if row is None:
-        raise UsageError(f"Run {judge.run} of {judge.name} is gone.", "Make the report again.")
-    config = configured[judge.name].config
+        raise UsageError(f"Run {run} is gone.", "Make the report again.")
+    config = row.verifier.config
     return RunFacts(
-        verifier=judge.name,
+        verifier=row.verifier.name,
         kind=row.verifier.kind,
         run=row.id,
         version=row.version,
@@ -165,7 +169,8 @@ def _run_facts(project: Project, judge: Judge, configured: dict[str, ConfiguredV
     )
 
 
-def _software(project: Project, found: Judged | None) -> Software:
+def software(project: Project, found: Judged | None) -> Software:
+    """What figures are made with, and a hash of what they are counted from."""
     reader = project.database.reader()
     return Software(
         workbench=version(_DISTRIBUTION),

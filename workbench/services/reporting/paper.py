@@ -182,6 +182,7 @@ class PaperFigures:
             delta=found.difference,
             ci=found.ci,
             p=found.permutation_p,
+            selection_judges=found.selection_judges,
         )
 
     def _pairs(self, dataset: str) -> DatasetPairs:

@@ -29,6 +29,7 @@ class Asked(Struct, frozen=True, kw_only=True, eq=False):
         truth: 1 correct, 0 incorrect, -1 none.
         k: Verifiers in the minority of a split; None for half of them, rounded down.
         kept: Which items are meant; None for all.
+        chose: Those of the verifiers that helped to choose these items.
     """
 
     project: Project
@@ -39,6 +40,7 @@ class Asked(Struct, frozen=True, kw_only=True, eq=False):
     truth: IntArray
     k: int | None
     kept: BoolArray | None
+    chose: Sequence[str] = ()
 
 
 class Case(Struct, frozen=True, kw_only=True):

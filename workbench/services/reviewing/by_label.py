@@ -66,8 +66,9 @@ def exact_label(asked: Asked) -> Found:
 
     return Found(
         ranking=ranking,
-        text=f"The final answers are exactly equal by {runs_of(known)}, yet gold ({asked.gold}) says incorrect. Score: "
-        "3 the same text, 2 the same option or number; 1 is the reverse, other option letters and gold says correct.",
+        text=f"The final answers are exactly equal by {runs_of(asked, known)}, yet gold ({asked.gold}) says incorrect. "
+        "Score: 3 the same text, 2 the same option or number; 1 is the reverse, other option letters and gold says "
+        "correct.",
         why=why,
     )
 
@@ -135,7 +136,7 @@ def suspect_gold(asked: Asked) -> Found:
 
     return Found(
         ranking=falling(rows[suspect], wrong[suspect]),
-        text=f"Labels ({asked.gold}) that {runs_of(asked.judges)} together make wrong with a probability of at least "
+        text=f"Labels ({asked.gold}) that {runs_of(asked)} together make wrong with a probability of at least "
         f"{_SUSPECT}; {np.count_nonzero(suspect & (wrong > 0.5)):,} are more probably wrong than right. Score: the "
         "probability, 1 - P(label), by a model of verdicts, scores, type and length that was fitted on other questions "
         "(confident learning).",

@@ -80,7 +80,7 @@ def flips(asked: Asked) -> Found:
         text=f"Decided verdicts of one verifier that contradict each other. Flip rate, of items with two of them: "
         f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
         if repeated
-        else f"Nothing repeats: {runs_of(asked.judges) or 'no verifier'} took one sample in one complete run.",
+        else f"Nothing repeats: {runs_of(asked) or 'no verifier'} took one sample in one complete run.",
         why=why,
     )
 

@@ -18,7 +18,7 @@ def verifier_gold(asked: Asked) -> Found:
 
     return Found(
         ranking=found,
-        text=f"A decided verdict differs from gold ({asked.gold}), of {runs_of(asked.judges)}. Ordered by how far all "
+        text=f"A decided verdict differs from gold ({asked.gold}), of {runs_of(asked)}. Ordered by how far all "
         "verdicts on the item speak against gold: a log-likelihood ratio, by each verifier's rates on the item's type.",
         why=_sides,
     )
@@ -31,7 +31,7 @@ def verifiers(asked: Asked) -> Found:
     _require(asked, 2)
     return Found(
         ranking=uneven(asked.votes, len(asked.columns.item), asked.kept),
-        text=f"Decided verdicts differ, of {runs_of(asked.judges)}. The most evenly split first (the score is twice "
+        text=f"Decided verdicts differ, of {runs_of(asked)}. The most evenly split first (the score is twice "
         "the minority's share), then those with more verdicts.",
         why=_sides,
     )
@@ -51,7 +51,7 @@ def split(asked: Asked) -> Found:
     sizes = ", ".join(f"{many - fewer}:{fewer} {number:,}" for fewer, number in enumerate(found.sizes))
     return Found(
         ranking=found.ranking,
-        text=f"{k} against {many - k} of {runs_of(asked.judges)}. Items by split: {sizes}; not fully voted "
+        text=f"{k} against {many - k} of {runs_of(asked)}. Items by split: {sizes}; not fully voted "
         f"{found.unvoted:,} (an abstention or an error is no vote). First where the weaker side weighs nearly as much "
         "as the stronger: a verifier weighs the more, the more often it sides with the others' majority.",
         why=_sides,

@@ -15,9 +15,9 @@ from workbench.formats.writing import write_lines
 from workbench.model.item import Refusal
 from workbench.model.review import Review, ReviewLine, ReviewsImported
 from workbench.model.run import RefusedLine
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
 from workbench.services.reviewing.decided import line_of
+from workbench.services.transactions import some_at_a_time
 from workbench.store import label_lines, people, reviews
 from workbench.store.events import Connection
 

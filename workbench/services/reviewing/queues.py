@@ -14,13 +14,15 @@ from workbench.model.review import QUEUES, Disagreement, GoldWord, Queue, Vote
 from workbench.model.selection import Selection
 from workbench.model.taxonomy import UNTYPED
 from workbench.model.verdict import GoldChoice, Outcome
+from workbench.render.marks import what_marks_mean
 from workbench.services.items.browsing import ItemTable
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.measuring.columns import Columns, columns
 from workbench.services.measuring.judged import BASELINE, Judge, judges_of
+from workbench.services.measuring.selected_by import among
 from workbench.services.project import Project
 from workbench.services.reviewing import by_label, by_people, by_repetition, by_votes
 from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.transactions import some_at_a_time
 from workbench.store import reviews
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class ReviewQueue:
     """
 
     def __init__(self, name: Queue, asked: Asked, found: Found) -> None:
-        self.name, self.text = name, found.text
+        self.name, self.text = name, " ".join((found.text, *what_marks_mean(asked.chose)))
         self.verifiers = tuple(judge.name for judge in asked.judges)
         self.ids = array("q", asked.columns.item[found.ranking.place].tobytes())
         self._asked, self._found = asked, found
@@ -157,6 +159,7 @@ def queue(
         truth=everything.gold(gold),
         k=k,
         kept=kept,
+        chose=among(project, [judge.name for judge in judges], selection, everything),
     )
     return ReviewQueue(name, asked, _FINDERS[name](asked))
 

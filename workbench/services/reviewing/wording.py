@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from workbench.model.review import Vote
 from workbench.model.verdict import OutcomeWord
+from workbench.render.marks import with_mark
 from workbench.services.measuring.judged import Judge
-from workbench.services.reviewing.asked import Case
+from workbench.services.reviewing.asked import Asked, Case
 
 _NAMED = 4
 """Verifiers that are named one by one; of more, the first three are, and the others counted."""
@@ -56,6 +57,9 @@ def _source(case: Case) -> str:
     return f" ({words[source]})" if source in words else ""
 
 
-def runs_of(judges: Sequence[Judge]) -> str:
-    """``rules (run 1) and always-incorrect (no run)``, every one of them."""
-    return ", ".join(f"{judge.name} ({'no run' if judge.run is None else f'run {judge.run}'})" for judge in judges)
+def runs_of(asked: Asked, judges: Sequence[Judge] | None = None) -> str:
+    """``rules (run 1), llm † (run 2), always-incorrect (no run)``: all judges, or these; † if it chose the items."""
+    return ", ".join(
+        f"{with_mark(judge.name, asked.chose)} ({'no run' if judge.run is None else f'run {judge.run}'})"
+        for judge in (asked.judges if judges is None else judges)
+    )

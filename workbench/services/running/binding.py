@@ -38,14 +38,23 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
             config=verifier.config(),
             config_hash=identity(verifier),
         )
-    if bound.config_hash != identity(verifier):
-        raise UsageError(
-            f"The name {name!r} has another configuration: {_difference(bound, verifier)}.",
-            "Give this one a name of its own with --name.",
-        )
+    require_same(bound, verifier)
     if bound.options != options:
         stored_runs.put_options(connection, bound, options)
     return bound.id
+
+
+def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
+    """Make sure that what a name is bound to is this.
+
+    Raises:
+        UsageError: The name is bound to another configuration.
+    """
+    if bound.config_hash != identity(verifier):
+        raise UsageError(
+            f"The name {bound.name!r} has another configuration: {_difference(bound, verifier)}.",
+            "Give this one a name of its own with --name.",
+        )
 
 
 def _difference(bound: ConfiguredVerifier, verifier: Identified) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,16 +31,28 @@ _MESSAGES = "/messages"
 _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
+class _Fits(NamedTuple):
+    """Which requests a saying answers."""
+
+    texts: tuple[str, ...]
+    models: tuple[str, ...] | None
+
+
 class Book:
     """Recorded replies.
 
-    A whole exchange answers the same request, from whichever database; a saying any request its texts occur in. The
-    first in the file's order that fits is taken, exchanges first. Several replies to one request take turns.
+    A whole exchange answers the same request, from whichever database; a saying any request its texts occur in, if
+    that asks for one of its models. The first in the file's order that fits is taken, exchanges first. Several replies
+    to one request take turns.
+
+    Attributes:
+        size: How many replies there are.
+        models: The models that replies are kept for, in the file's order.
     """
 
     def __init__(self, replies: Iterable[Recording]) -> None:
         exchanges: dict[bytes, list[tuple[bytes, bytes]]] = {}
-        sayings: dict[tuple[str, ...], list[Saying]] = {}
+        sayings: dict[_Fits, list[Saying]] = {}
         self.size = 0
         for reply in replies:
             self.size += 1
@@ -48,12 +60,13 @@ class Book:
                 request, fence = _without_fence(recordings.canonical(reply.request))
                 exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
             else:
-                sayings.setdefault(reply.texts, []).append(reply)
+                sayings.setdefault(_Fits(reply.texts, reply.models), []).append(reply)
         self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
-        self._sayings = [(texts, cycle(found)) for texts, found in sayings.items()]
+        self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
+        self.models = tuple(dict.fromkeys(model for fits in sayings for model in fits.models or ()))
         self._places: dict[str, list[int]] = {}
-        for place, texts in enumerate(sayings):
-            self._places.setdefault(max(texts, key=len)[-_KEY:], []).append(place)
+        for place, fits in enumerate(sayings):
+            self._places.setdefault(max(fits.texts, key=len)[-_KEY:], []).append(place)
         self._lengths = {len(key) for key in self._places}
 
     def answer(self, path: str, body: bytes) -> bytes | None:
@@ -72,10 +85,10 @@ class Book:
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
         request = msgspec.json.decode(body)
         text = "\n".join(_texts(request))
+        asked = request.get("model") if isinstance(request, dict) else None
         for place in sorted(self._candidates(text)):
-            texts, found = self._sayings[place]
-            if all(part in text for part in texts):
-                asked = request.get("model") if isinstance(request, dict) else None
+            fits, found = self._sayings[place]
+            if (fits.models is None or asked in fits.models) and all(part in text for part in fits.texts):
                 return msgspec.json.encode(_shaped(path, next(found), asked))
         return None
 
@@ -133,7 +146,11 @@ def _texts(value: Any) -> Iterator[str]:
 def _shaped(path: str, saying: Saying, asked: object) -> dict[str, Any]:
     """A saying as the server asked would put it; what the recording doesn't tell, such as tokens, is left out."""
     model = saying.model or asked
+    used = saying.usage
     if path.endswith(_MESSAGES):
+        counted = (
+            {"usage": {"input_tokens": used.prompt_tokens, "output_tokens": used.completion_tokens}} if used else {}
+        )
         thought = [{"type": "thinking", "thinking": saying.reasoning}] if saying.reasoning is not None else []
         return {
             "type": "message",
@@ -141,9 +158,11 @@ def _shaped(path: str, saying: Saying, asked: object) -> dict[str, Any]:
             "model": model,
             "content": [*thought, {"type": "text", "text": saying.raw}],
             "stop_reason": _STOP_REASONS.get(saying.finish_reason, saying.finish_reason),
+            **counted,
         }
     message = {"role": "assistant", "content": saying.raw}
     if saying.reasoning is not None:
         message["reasoning_content"] = saying.reasoning
     choice = {"index": 0, "message": message, "finish_reason": saying.finish_reason}
-    return {"object": "chat.completion", "model": model, "choices": [choice]}
+    tokens = {"usage": msgspec.to_builtins(used)} if used else {}
+    return {"object": "chat.completion", "model": model, "choices": [choice], **tokens}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,8 +14,8 @@ from workbench.formats import verdicts as verdict_files
 from workbench.model.item import Refusal
 from workbench.model.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
 from workbench.model.verdict import Outcome, Verdict
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import label_lines, verdict_lines, verdicts
 from workbench.store import runs as stored_runs
 from workbench.store.events import Connection
@@ -54,12 +55,23 @@ def import_verdicts(
         FormatError: The file can't be opened.
         UsageError: ``name`` is none, or the name of something else.
     """
+    if name is not None:
+        _Runs(project, version).check(name)
+    return store_verdicts(project, verdict_files.read(path), name=name, dataset=dataset, version=version)
+
+
+def store_verdicts(
+    project: Project,
+    rows: Iterable[tuple[int, VerdictRow | Refusal]],
+    *,
+    name: str | None = None,
+    dataset: str | None = None,
+    version: str = "1",
+) -> VerdictsImported:
+    """Store verdicts with the lines they stand in; see `import_verdicts`."""
     report = VerdictsImported()
     runs = _Runs(project, version)
-    if name is not None:
-        runs.check(name)
-    numbered = list(verdict_files.read(path))
-    for some in some_at_a_time(numbered):
+    for some in some_at_a_time(rows):
         with project.database.write() as connection:
             lines = []
             for number, row in some:

@@ -145,16 +145,18 @@ def start(
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
         require_level(project, sandboxed.wanted, allow_unsafe=allow_unsafe)
+    reader = project.database.reader()
+    if selection.asks_for_verdicts:
+        selection = check_names(reader, selection)
     selection = Selection(tuple(sorted(set(selection.conditions))), selection.limit)
     if any(condition.field == f"verdict:{name}" for condition in selection.conditions):
         raise UsageError(
             f"A run of {name!r} can't choose its items by its own verdicts.",
             "Leave the condition out: stored verdicts are never repeated.",
         )
-    compile_selection(check_names(project.database.reader(), selection))
+    compile_selection(check_names(reader, selection))
     with project.database.write() as connection:
         run = bound_run(connection, name, verifier, options)
-    reader = project.database.reader()
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:

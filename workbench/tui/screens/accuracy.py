@@ -12,7 +12,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from workbench.model.report import AccuracyReport, AccuracyRow
-from workbench.model.selection import Selection
+from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.accuracy_items import Cell
@@ -49,6 +49,9 @@ Lower = Literal["verifier", "group", "notes"]
 
 class AccuracyScreen(LiveScreen):
     """A matrix with a cursor on one cell; the row or the column of that cell in detail below it.
+
+    Args:
+        conditions: Which items, such as those of a set; all of them when there are none.
 
     Attributes:
         asked: What is asked for.
@@ -87,9 +90,9 @@ class AccuracyScreen(LiveScreen):
         Action("accuracy.up", "escape,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
     )
 
-    def __init__(self) -> None:
+    def __init__(self, *conditions: Condition) -> None:
         super().__init__()
-        self.asked = Asked()
+        self.asked = Asked(of=conditions)
         self.sheet: Sheet | None = None
         self.figure = "accuracy"
         self.order: Order | None = None
@@ -144,7 +147,7 @@ class AccuracyScreen(LiveScreen):
         self._fill()
 
     def _remark(self, asked: Asked, sheet: Sheet) -> str:
-        place = f"{asked.words} by {asked.by}" if asked.path else f"by {asked.by}"
+        place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
         alone = all(map(view.is_baseline, sheet.report.rows))
         nothing = " · no verifier has a run yet" if alone else ""
         return f"{printable(self.project.path.name)} · {place}{nothing}"
@@ -390,9 +393,6 @@ class AccuracyScreen(LiveScreen):
     def action_export(self) -> None:
         """Copy or save the shown table."""
         if self.report is not None:
-            part = "".join(filter(str.isalnum, "".join(step.group for step in self.asked.path)))
-            share(
-                self,
-                partial(accuracy_table, self.report),
-                partial(save_accuracy, self.report, self.project.path, part=part),
-            )
+            part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
+            save = partial(save_accuracy, self.report, self.project.path, part=part)
+            share(self, partial(accuracy_table, self.report), save)

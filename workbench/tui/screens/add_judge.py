@@ -9,15 +9,14 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
-from textual.content import Content
 from textual.widgets import Input, Static
 
-from workbench.errors import OptionError, WorkbenchError
+from workbench.errors import OptionError
 from workbench.services.running import configuring
 from workbench.services.running.configuring import Form
 from workbench.services.running.previewing import PreviewedCall
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.form import FormScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice
@@ -34,7 +33,7 @@ _NAME_ABOUT = "what tables, commands and workbench.toml call it"
 _KIND_ABOUT = "a judge that is asked for a verdict, a model that gives a score …"
 
 
-class AddJudgeScreen(WorkbenchScreen):
+class AddJudgeScreen(FormScreen):
     """One field an option, in sections; what is wrong stands at its field."""
 
     CSS_PATH = "add_judge.tcss"
@@ -60,7 +59,7 @@ class AddJudgeScreen(WorkbenchScreen):
             yield OptionField(_NAME, _NAME_ABOUT)
             yield Vertical(id="judge-kind")
             yield Vertical(id="judge-sections")
-        yield Static(id="judge-trouble", markup=False)
+        yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -72,7 +71,7 @@ class AddJudgeScreen(WorkbenchScreen):
     def _show_kinds(self, forms: list[Form]) -> None:
         self._forms = {form.kind: form for form in forms}
         if not forms:
-            self._complain("No kind of verifier that asks a server is installed.")
+            self.complain("No kind of verifier that asks a server is installed.")
             return
         kinds = [Choice(form.kind, f"{form.kind}: {form.description}") for form in forms]
         self.query_one("#judge-kind").mount(OptionField(_KIND, _KIND_ABOUT, kinds))
@@ -122,7 +121,6 @@ class AddJudgeScreen(WorkbenchScreen):
 
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
-        self._complain("")
         if event.field.option == _KIND:
             self._show_sections(self._forms[event.field.value])
         elif event.field.option == _STRATEGY:
@@ -132,25 +130,9 @@ class AddJudgeScreen(WorkbenchScreen):
     def _next(self) -> None:
         self.focus_next()
 
-    # -- what is wrong -----------------------------------------------------------------------------
-
-    def _complain(self, text: str) -> None:
-        trouble = self.query_one("#judge-trouble", Static)
-        trouble.update(Content(f"! {printable(text)}" if text else ""))
-        trouble.display = bool(text)
-
-    def trouble(self, error: BaseException | None) -> None:
-        """At its field where there is one, else below the form."""
-        if isinstance(error, OptionError) and self._complain_at(error):
-            return
-        if isinstance(error, WorkbenchError):
-            self._complain(str(error))
-        else:
-            super().trouble(error)
-
-    def _complain_at(self, error: OptionError) -> bool:
-        found = self.query(f"#option-{error.option}").results(OptionField)
-        field = next((field for field in found if field.display), None)
+    def complain_at(self, error: OptionError) -> bool:
+        """A field in a section that is folded is shown first."""
+        field = self.field_of(error)
         if field is None:
             return False
         if error.option == _KEY_VARIABLE:
@@ -159,13 +141,7 @@ class AddJudgeScreen(WorkbenchScreen):
         for box in field.ancestors:
             if isinstance(box, OptionSection):
                 box.folded = False
-        self.call_after_refresh(self._show_complaint, field, error.wrong)
-        return True
-
-    def _show_complaint(self, field: OptionField, text: str) -> None:
-        field.complain(text)
-        field.line.focus()
-        field.scroll_visible(animate=False)
+        return super().complain_at(error)
 
     # -- actions -----------------------------------------------------------------------------------
 

@@ -39,6 +39,9 @@ Nothing has been imported yet. In another terminal:
 workbench import {database} FILE…
 or, for the sample data with rule verifiers run:
 workbench demo""",
+    "pool": """\
+Questions without completions: a pool to curate and draw from. In another terminal:
+workbench curate {database} status""",
     "datasets": "None yet.",
     "people": """\
 Nobody labels yet:
@@ -131,7 +134,11 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(_HINTS[name].format(database=printable(str(self.project.path)))))
+            panel.update(content or Content(self._hint(name).format(database=printable(str(self.project.path)))))
+
+    def _hint(self, name: str) -> str:
+        status = self._seen.status
+        return _HINTS["pool" if name == "states" and status is not None and status.questions else name]
 
     def on_resize(self, event: events.Resize) -> None:
         """Two columns of panels where there is room, and bars of the panels' width."""

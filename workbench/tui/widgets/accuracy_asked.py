@@ -8,6 +8,7 @@ from workbench.model.breakdown import GROUPS
 from workbench.model.selection import Condition
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.tui.widgets.accuracy_view import group_name
+from workbench.tui.widgets.cells import printable
 
 
 class Step(Struct, frozen=True):
@@ -21,23 +22,26 @@ class Asked(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
-        path: The groups one inside the other whose items are shown; none for all items.
+        of: The items to begin with, such as those of a set; none for all items.
+        path: The groups one inside the other whose items are shown; none for all of them.
     """
 
     by: str = "type"
     protocol: Protocol3 = "forced"
     gold: GoldChoice = "final"
+    of: tuple[Condition, ...] = ()
     path: tuple[Step, ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
         """The items the table is about."""
-        return tuple(Condition(step.by, "=", step.group) for step in self.path)
+        return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
 
     @property
     def words(self) -> str:
         """The same for people; empty for all items."""
-        return " · ".join(group_name(step.group, step.by) for step in self.path)
+        begun = (printable(str(condition)) for condition in self.of)
+        return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
 
     @property
     def free(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from textual.content import Content
 from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, MetricDifference, Quadrant
 from workbench.render.bars import NONE, bar, compact_count, counted, percent
 from workbench.render.columns import number, p_value
+from workbench.render.marks import with_mark
 from workbench.services.measuring.comparing import Compared, PairRow
 from workbench.tui.widgets.accuracy_view import PROTOCOLS, group_name
 from workbench.tui.widgets.cells import printable
@@ -63,9 +64,9 @@ def head(report: CompareReport, words: str) -> Content:
     undecided = f" · undecided A {report.undecided_a:,}, B {report.undecided_b:,}"
     return Content.assemble(
         ("A ", "bold"),
-        (printable(report.a), "bold $text-accent"),
+        (printable(with_mark(report.a, report.selection_judges)), "bold $text-accent"),
         ("   B ", "bold"),
-        (printable(report.b), "bold $text-accent"),
+        (printable(with_mark(report.b, report.selection_judges)), "bold $text-accent"),
         f"\n{words} · {counted(report.n, 'item')} in {counted(report.questions, 'question')}"
         f"{undecided if report.undecided_a or report.undecided_b else ''}{left_out}"
         f"\ngold {report.gold_choice} · protocol {report.protocol}: {PROTOCOLS[report.protocol]}",

@@ -29,8 +29,8 @@ class ConditionSuggester(Suggester):
         super().__init__(use_cache=False, case_sensitive=True)
         self._values: dict[str, Sequence[str]] = {**names, **_FIXED}
         verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
-        self._values.update(dict.fromkeys(verifiers, _VERDICTS))
-        self._fields = [*FIELDS, *verifiers]
+        self._values.update(dict.fromkeys([*verifiers, "verdict"], _VERDICTS))
+        self._fields = [*verifiers, *FIELDS]
 
     async def get_suggestion(self, value: str) -> str | None:
         """The line with its last word completed."""

@@ -12,6 +12,7 @@ from workbench.render.bars import NONE, compact_count, counted, percent
 from workbench.render.columns import interval as fractions
 from workbench.render.columns import number, p_value
 from workbench.render.heat import GLYPHS, scale_words, shade, tint
+from workbench.render.marks import with_mark
 from workbench.services.measuring.comparing_cells import one_decimal
 from workbench.services.measuring.error_tables import best_pair
 from workbench.services.measuring.family_tables import standing
@@ -70,7 +71,7 @@ class Sheet:
             MatrixRow(
                 key=one.verifier,
                 mark=f"{place:>2} ",
-                name=one.verifier,
+                name=with_mark(one.verifier, self.family.selection_judges),
                 after=f"{percent(one.accuracy)} {one.letters:<{letters}}",
                 cells=tuple(self.cell(one, other, measure) for other in self._met),
             )

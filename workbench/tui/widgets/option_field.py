@@ -18,6 +18,7 @@ from textual.widgets import Input, Static
 from workbench.tui.switches import following
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.pick_many import PickMany
 
 DEFAULT: Final = ""
 """The value of an option that is not given."""
@@ -84,6 +85,7 @@ class OptionField(Vertical):
         about: What it is for.
         choices: The values it may have; none for one that is typed.
         value: What stands there to begin with.
+        several: Any number of the choices; the value has blanks between them.
 
     Attributes:
         wrong: What stands there as wrong.
@@ -94,8 +96,8 @@ class OptionField(Vertical):
         height: auto;
         & > Horizontal { height: 1; }
         & .name { width: 18; text-style: bold; }
-        & Input, & Pick { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
-        & Pick:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
+        & Input, & Pick, & PickMany { width: 1fr; height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        & Pick:focus, & PickMany:focus { background: $block-cursor-background; color: $block-cursor-foreground; }
         & > .about { height: auto; padding-left: 2; color: $foreground-muted; }
     }
     """
@@ -107,14 +109,20 @@ class OptionField(Vertical):
             super().__init__()
             self.field = field
 
-    def __init__(self, name: str, about: str, choices: Sequence[Choice] = (), value: str = DEFAULT) -> None:
+    def __init__(
+        self, name: str, about: str, choices: Sequence[Choice] = (), value: str = DEFAULT, *, several: bool = False
+    ) -> None:
         super().__init__(id=f"option-{name}")
         self.option = name
         self.wrong = ""
         self._about = about
-        self._line = (
-            Pick(name, choices) if choices else Input(value, placeholder="not set", compact=True, select_on_focus=False)
-        )
+        self._line: Pick | PickMany | Input
+        if several:
+            self._line = PickMany(name, [choice.value for choice in choices])
+        elif choices:
+            self._line = Pick(name, choices)
+        else:
+            self._line = Input(value, placeholder="not set", compact=True, select_on_focus=False)
         if choices and value:
             self._line.value = value
 
@@ -141,7 +149,7 @@ class OptionField(Vertical):
 
     def clear(self) -> None:
         """Take what was typed from the screen, without a word."""
-        with self._line.prevent(Input.Changed, Pick.Changed):
+        with self._line.prevent(Input.Changed, Pick.Changed, PickMany.Changed):
             self._line.value = DEFAULT
 
     def complain(self, text: str) -> None:
@@ -153,6 +161,7 @@ class OptionField(Vertical):
 
     @on(Input.Changed)
     @on(Pick.Changed)
+    @on(PickMany.Changed)
     def _changed(self, event: Message) -> None:
         event.stop()
         self.complain("")

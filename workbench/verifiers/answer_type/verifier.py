@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from workbench.llm.records import Ask
 from workbench.llm.server import Limits, Server
 from workbench.model.suggestion import ANSWER_TYPE
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.answer_type.reading import suggestion
+from workbench.verifiers.answer_type.request import PROMPT, READING
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.judges.case import Case
 from workbench.verifiers.judges.outcome import silent
-from workbench.verifiers.judges.prompt import prompt
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, switch
-
-READING: Final = "answer-type@1"
-"""The way replies are read; it goes up when the same reply would be read differently."""
-
-_PROMPT: Final = Path(__file__).with_name("prompt.txt")
-"""Ours, after section 3.1 and appendix C.1 of arXiv 2505.15801."""
-
-_TEXTS: Final = frozenset({"question", "reference"})
 
 
 class AnswerType:
@@ -49,12 +40,11 @@ class AnswerType:
         self._limits = limits_from(options)
         self._fence = switch(options, "fence", True)
         self._neutralise = switch(options, "neutralise", True)
-        self._prompt = prompt(_PROMPT, "classify", _TEXTS)
 
     def config(self) -> dict[str, object]:
         """What a suggestion depends on."""
         return {
-            **self._prompt.config(),
+            **PROMPT.config(),
             "parser": READING,
             "server": self._server.profile,
             "model": self._server.model,
@@ -82,7 +72,7 @@ class AnswerType:
             secret=secret if self._fence else None,
             neutralise=self._neutralise,
         )
-        heard = await case.ask(ask, self._prompt.call)
+        heard = await case.ask(ask, PROMPT.call)
         found = suggestion(heard.reply.text, heard.fence)
         if found is not None:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="suggested_type", rule=found))

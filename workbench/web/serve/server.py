@@ -6,19 +6,18 @@ import asyncio
 import contextlib
 import logging
 import signal
-import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import structs
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import WorkbenchError
 from workbench.render.inert import inert
 from workbench.services.labelling import tokens
 from workbench.services.project import Project
+from workbench.web.listening import listen, without_traces
 from workbench.web.serve import frames, pages
 from workbench.web.serve.addresses import Address
 from workbench.web.serve.gate import LARGEST_BODY, LOGIN, NAME, Gate, Handler
@@ -39,14 +38,7 @@ IDLE_S = 30.0
 _SHUTDOWN_S = 2.0
 
 
-def _without_traces(record: logging.LogRecord) -> bool:
-    """What is no HTTP is a line in the log, not a traceback."""
-    if record.exc_info and isinstance(record.exc_info[1], HttpProcessingError):
-        record.exc_info, record.levelno, record.levelname = None, logging.INFO, "INFO"
-    return True
-
-
-HTTP_LOG.addFilter(_without_traces)
+without_traces(HTTP_LOG)
 
 
 class Server:
@@ -127,7 +119,8 @@ async def serving(
     Raises:
         UsageError: The port can't be had.
     """
-    with _listen(address) as listening:
+    # Links carry the port, so it is had before the routes are made.
+    with listen(address) as listening:
         address = structs.replace(address, port=listening.getsockname()[1])
         server = Server(project, address, command, most)
         runner = web.AppRunner(
@@ -150,16 +143,6 @@ async def serving(
             watching.cancel()
             await server.close()
             await runner.cleanup()
-
-
-def _listen(address: Address) -> socket.socket:
-    """A socket on the address; links carry its port, so it is had before the routes are made."""
-    try:
-        family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(place[:2], family=family, backlog=128)
-    except (OSError, OverflowError, UnicodeError) as error:
-        hint = "Is it served already? Another port: --port N."
-        raise UsageError(f"{address.host} port {address.port} can't be had: {error}.", hint) from error
 
 
 def serve(

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.benchmarks.evolution.duplicates import (
-    OfMatrix,
-    OfVectors,
-    alike,
-    duplicates,
-    neighbour_means,
-    overlaps,
-)
+from workbench.benchmarks.alike import OfMatrix, OfVectors, alike
+from workbench.benchmarks.evolution.duplicates import duplicates, neighbour_means, overlaps
 
 
 def of_angles(degrees: Sequence[float]) -> OfVectors:

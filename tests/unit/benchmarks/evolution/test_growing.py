@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from workbench.benchmarks.evolution.draws import draw
+from workbench.benchmarks.draws import draw
 from workbench.benchmarks.evolution.growing import Planned, grown, planned
 from workbench.benchmarks.evolution.replies import Taken
 from workbench.model.code import CodeTest

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import FormatError
-from workbench.formats.code import candidates, embeddings, vectors
+from workbench.formats import embeddings
+from workbench.formats.code import candidates, vectors
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def test_the_names_to_filter_by(project: Project) -> None:
         "model": ["a model"],
         "source": ["s"],
         "domain": ["math"],
+        "set": [],
         "verdict:": ["good"],
     }
 

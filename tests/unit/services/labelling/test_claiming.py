@@ -41,7 +41,7 @@ def holders(project: Project) -> dict[int, list[int]]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(data=st.data())
 def test_any_people_caps_and_items_keep_quotas_and_caps(data: st.DataObject) -> None:
     people = data.draw(st.integers(2, 5), "people")

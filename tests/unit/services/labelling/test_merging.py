@@ -117,7 +117,7 @@ def test_labels_of_two_databases_meet_and_settle_an_item(home: Project, other: P
 
 
 @st.composite
-def _history(draw: st.DrawFn) -> list[tuple[str, LabelEvent]]:
+def history(draw: st.DrawFn) -> list[tuple[str, LabelEvent]]:
     """Events as people at work make them: each supersedes only the same person's earlier ones on the same subject."""
     made: list[tuple[str, LabelEvent]] = []
     for number in range(1, draw(st.integers(2, 12)) + 1):
@@ -156,7 +156,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 @settings(max_examples=15)
-@given(made=_history(), split=st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=12, max_size=12))
+@given(made=history(), split=st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=12, max_size=12))
 def test_any_order_and_grouping_gives_the_same(
     empty: Project,
     tmp_path_factory: pytest.TempPathFactory,

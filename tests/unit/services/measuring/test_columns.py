@@ -81,7 +81,8 @@ conditions = st.sampled_from(sorted(VALUES)).flatmap(
 
 
 def test_every_field_of_a_condition_is_tried() -> None:
-    assert set(VALUES) == {*FIELDS, "verdict:v"}
+    asked_of_the_database = {"set", "verdict"}
+    assert set(VALUES) == {*FIELDS, "verdict:v"} - asked_of_the_database
 
 
 def test_a_selection_names_the_items_that_the_database_names(project: Project) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 from tests.helpers import make_project, numbered
 from tests.unit.services.measuring.scored_runs import add_complete_run
 from workbench.model.label import LabelEvent, LabelVerdict
+from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.labelling import ledger
 from workbench.services.project import Project
-from workbench.store import events, people
+from workbench.store import events, people, runs, verdicts
 
 SIGNS = {"+": Outcome.CORRECT, "-": Outcome.INCORRECT, "?": Outcome.ABSTAIN, "!": Outcome.ERROR}
 
@@ -36,6 +37,18 @@ def add_run(project: Project, name: str, signs: str) -> int:
     """A complete run of a verifier with a verdict, or none, on the items in order; returns its number."""
     found = [(item, Verdict(outcome=SIGNS[sign])) for item, sign in enumerate(signs, 1) if sign != "."]
     return add_complete_run(project, name, found, kind="judge")
+
+
+def add_later_run(project: Project, name: str, signs: str) -> int:
+    """One more complete run of a verifier that has one; returns its number."""
+    found = [(item, Verdict(outcome=SIGNS[sign])) for item, sign in enumerate(signs, 1) if sign != "."]
+    with project.database.write() as connection:
+        (verifier,) = connection.execute("SELECT id FROM verifiers WHERE name = ?", (name,)).fetchone()
+        run = runs.add(connection, verifier, "2")
+        runs.queue(connection, run, Selection(), len(found), 1)
+        verdicts.put(connection, run, found)
+        runs.complete(connection, run, len(found))
+    return run
 
 
 def label(project: Project, item: int, said: Mapping[str, LabelVerdict]) -> None:

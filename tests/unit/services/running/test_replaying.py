@@ -151,3 +151,41 @@ def test_the_first_saying_that_occurs_is_taken(texts: list[str], request_text: s
     whole = "\n".join(("asked", "user", text))
     wanted = next((str(number) for number, one in enumerate(texts) if one in whole), None)
     assert said(found, text) == wanted
+
+
+def test_one_book_stands_for_many_models(tmp_path: Path) -> None:
+    found = book(
+        tmp_path,
+        {"asked": "small", "match": "x", "raw": "of small"},
+        {"asked": ["large", "huge"], "match": "x", "raw": "of both"},
+        {"match": "x", "raw": "of any"},
+    )
+
+    def reply(model: object) -> str:
+        answer = found.answer(CHAT, json.dumps({"model": model, "messages": [{"content": "x"}]}).encode())
+        assert answer is not None
+        said: str = json.loads(answer)["choices"][0]["message"]["content"]
+        return said
+
+    assert [reply(name) for name in ("small", "huge", "large", "other", None, 7)] == [
+        "of small",
+        "of both",
+        "of both",
+        *["of any"] * 3,
+    ]
+    assert found.models == ("small", "large", "huge")
+
+
+def test_a_recording_may_tell_the_tokens(tmp_path: Path) -> None:
+    found = book(
+        tmp_path, {"match": "x", "raw": "so", "usage": {"prompt_tokens": 3, "completion_tokens": 4, "more": 1}}
+    )
+    assert asked(found, "x")["usage"] == {"prompt_tokens": 3, "completion_tokens": 4}
+    assert asked(found, "x", "/v1/messages")["usage"] == {"input_tokens": 3, "output_tokens": 4}
+
+
+@pytest.mark.parametrize("wrong", [{"asked": 1}, {"asked": [1]}, {"usage": {"prompt_tokens": 1}}, {"usage": 1}])
+def test_a_recording_with_a_wrong_field_is_refused(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    file = write_lines(tmp_path / "recorded.jsonl", [{"match": "x", "raw": "so"}, {"match": "x", "raw": "so", **wrong}])
+    found, refused = open_book(file)
+    assert (found.size, [one.line for one in refused]) == (1, [2])

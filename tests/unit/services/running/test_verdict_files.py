@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from workbench.services.project import Project
 from workbench.services.running import verdict_files, verifying
 from workbench.services.running.verdict_files import import_verdicts
 from workbench.services.running.verdicts import verdict_lines
+from workbench.services.transactions import some_at_a_time
 
 
 @pytest.fixture
@@ -152,7 +154,7 @@ def test_an_import_that_ended_early_is_finished_by_the_next(
     path = write(tmp_path, map(said, range(6)))
     with monkeypatch.context() as patch:
         patch.setattr(verdict_files, "_store", _failing_after(verdict_files._store, 1))
-        patch.setattr(verdict_files, "some_at_a_time", lambda lines: [lines[:3], lines[3:]])
+        patch.setattr(verdict_files, "some_at_a_time", partial(some_at_a_time, most=3))
         with pytest.raises(ZeroDivisionError):
             import_verdicts(project, path)
     # Half of it is there, and in no table.

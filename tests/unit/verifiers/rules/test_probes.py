@@ -60,6 +60,12 @@ def test_no_probe_passes_over_the_table(rules_pool: WorkerPool) -> None:
 
 @pytest.mark.real_data
 def test_no_probe_passes_over_real_rows(rules_pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
+    check(base_rows(real_rows)[::3], lambda inputs: by_rules(rules_pool, inputs), 34)
+
+
+@pytest.mark.soak
+@pytest.mark.real_data
+def test_no_probe_passes_over_all_real_rows(rules_pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
     check(base_rows(real_rows), lambda inputs: by_rules(rules_pool, inputs), 100)
 
 

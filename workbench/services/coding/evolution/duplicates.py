@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
+from workbench.benchmarks.alike import OfMatrix, OfVectors, Similarities, alike
 from workbench.benchmarks.evolution import duplicates as rules
-from workbench.benchmarks.evolution.duplicates import OfMatrix, OfVectors, Similarities
 from workbench.errors import FormatError, UsageError
-from workbench.formats.code import embeddings
+from workbench.formats import embeddings
 from workbench.formats.writing import write_lines
 from workbench.model.code import BASE
 from workbench.model.duplicates import DuplicateLine, DuplicateReport, KeptLine, SourceCount
-from workbench.services.coding.generation import Models, Watch, generating
+from workbench.services import embedding
+from workbench.services.generation import Models, Watch
 from workbench.services.project import Project
 from workbench.store import problem_list
 from workbench.store.tests import problems_of
@@ -70,38 +71,26 @@ def from_server(
         NotTrustedError: The servers come from a file, and the user has not accepted them.
         RunError: The server gives none.
     """
-    import numpy as np
-
     problems, texts = _texts(project)
-    with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
-        vectors = writer.embed(texts)
+    vectors = embedding.from_server(project, name, models, texts, trust=trust, watch=watch)
     (model, *_) = models.models.values()
-    return _compared(problems, np.array(vectors), model.server.model)
+    return _compared(problems, vectors, model.server.model)
 
 
 def from_local(project: Project, model: str) -> Compared:
     """The project's problems, with embeddings by sentence-transformers on this machine.
 
-    Only weights in the safetensors format are read, and no code that comes with a model is run.
-
     Raises:
         UsageError: There are no problems, or sentence-transformers is not installed.
     """
     problems, texts = _texts(project)
-    try:
-        from sentence_transformers import SentenceTransformer
-    except ImportError as error:
-        raise UsageError(
-            "sentence-transformers is not installed.", "Run: pip install 'verifier-workbench[embeddings]'"
-        ) from error
-    loaded = SentenceTransformer(model, trust_remote_code=False, model_kwargs={"use_safetensors": True})
-    return _compared(problems, loaded.encode(texts, convert_to_numpy=True, show_progress_bar=False), model)
+    return _compared(problems, embedding.from_local(model, texts), model)
 
 
 def find(compared: Compared, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
     """Which problems go, and what that does to each source and to the neighbourhoods of those that stay."""
     similarities, problems = compared.similarities, compared.problems
-    found = rules.alike(similarities, threshold)
+    found = alike(similarities, threshold)
     gone = rules.duplicates(found, len(problems), seed)
     away = {one.place for one in gone}
     kept = [place for place in range(len(problems)) if place not in away]

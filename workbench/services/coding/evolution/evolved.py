@@ -23,8 +23,8 @@ from workbench.model.evolution_report import (
     RewardModel,
 )
 from workbench.services.coding.evolution.evolving import skipped
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import evolutions, provenance
 from workbench.store.evolutions import EvolutionRow
 from workbench.store.tests import problems_of

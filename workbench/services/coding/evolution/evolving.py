@@ -21,10 +21,10 @@ from workbench.benchmarks.writing import Asked, Executor, Writer
 from workbench.errors import UsageError
 from workbench.model.code import Execution, Problem, Program
 from workbench.model.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
-from workbench.services.coding.generation import Watch
 from workbench.services.coding.targets import code_dataset
-from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.generation import Watch
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import evolutions, problem_list, solutions, suites
 from workbench.store.evolutions import EvolutionRow
 from workbench.store.problem_list import Task

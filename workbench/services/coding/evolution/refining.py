@@ -20,8 +20,8 @@ from workbench.llm.records import Sampling
 from workbench.model.code import BASE, PASS, CodeTest, Problem, Program
 from workbench.model.refinement import RefinedProblem, RefineReport, RefusedProblem
 from workbench.services.coding.targets import Dataset
-from workbench.services.labelling.transactions import some_at_a_time
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import problem_list
 from workbench.store.problem_list import Task
 from workbench.store.secrets import secret

@@ -15,8 +15,8 @@ from workbench.model.evolution_report import EvolutionReport
 from workbench.reports.html import html
 from workbench.services.coding.evolution import evolved, evolving
 from workbench.services.coding.evolution.tables import evolution_document
-from workbench.services.coding.generation import Models, Watch, generating
 from workbench.services.coding.sandbox import opened_sandbox
+from workbench.services.generation import Models, Watch, generating
 from workbench.services.project import Project
 from workbench.store import provenance
 from workbench.store.evolutions import EvolutionRow, run_name

@@ -11,11 +11,11 @@ from workbench.benchmarks.writing import Asked
 from workbench.llm.records import Sampling
 from workbench.model.code_record import SolutionRecord
 from workbench.model.refinement import PoolReport
-from workbench.services.coding.generation import Models, Watch, generating
 from workbench.services.coding.synthesis.joining import join
 from workbench.services.coding.targets import EVERY_PROBLEM, Targets, code_dataset, problems_for
-from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.generation import Models, Watch, generating
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store.secrets import secret
 from workbench.store.tests import problems_of
 

@@ -21,12 +21,12 @@ from workbench.model.code import PASS, CodeTest, Problem, Program, Provenance
 from workbench.model.code_record import SolutionRecord
 from workbench.model.selection import Selection
 from workbench.model.synthesis import ProblemSolutions, SolutionKind, SolutionsWritten
-from workbench.services.coding.generation import Generation, Models, Watch, generating
 from workbench.services.coding.ranking.truth import TOGETHER
 from workbench.services.coding.synthesis.joining import join
 from workbench.services.coding.targets import EVERY_PROBLEM, Targets, code_dataset, problems_for
-from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.generation import Generation, Models, Watch, generating
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import provenance as stored_provenance
 from workbench.store import solutions
 from workbench.store.secrets import secret

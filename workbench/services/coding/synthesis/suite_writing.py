@@ -21,10 +21,10 @@ from workbench.llm.records import Sampling
 from workbench.model.code import CodeTest, Problem
 from workbench.model.selection import Selection
 from workbench.model.synthesis import TestsWritten
-from workbench.services.coding.generation import Models, Watch, generating
 from workbench.services.coding.targets import EVERY_PROBLEM, Dataset, Targets, code_dataset, problems_for
-from workbench.services.labelling.transactions import some_at_a_time
+from workbench.services.generation import Models, Watch, generating
 from workbench.services.project import Project
+from workbench.services.transactions import some_at_a_time
 from workbench.store import solutions, suites
 from workbench.store.secrets import secret
 from workbench.store.tests import problems_of

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from workbench.model.label import Task
+from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.store import agreement as store
 from workbench.store import people
+from workbench.store.selection import chosen_subjects
 
 if TYPE_CHECKING:
     from workbench.analysis.agreement.ratings import Ratings
@@ -57,12 +59,23 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     repeats: Outcomes
 
 
-def counted(project: Project, task: Task, *, by: str | None = None, coarse: bool = False) -> Counted:
+def counted(
+    project: Project,
+    task: Task,
+    *,
+    by: str | None = None,
+    coarse: bool = False,
+    selection: Selection | None = None,
+) -> Counted:
     """Read the labels that count.
 
     Args:
         by: What ``known`` groups subjects by: one of ``store.GROUPS``.
         coarse: Take answer types by their letter.
+        selection: Only labels of these items, or of their questions.
+
+    Raises:
+        UsageError: The selection names something unknown.
     """
     import numpy as np
 
@@ -70,6 +83,9 @@ def counted(project: Project, task: Task, *, by: str | None = None, coarse: bool
 
     reader = project.database.reader()
     labels, about = store.labels(reader, task), store.subjects(reader, task, by)
+    if selection is not None:
+        chosen = set(chosen_subjects(reader, task, selection))
+        labels = [label for label in labels if label.subject in chosen]
     checks, repeats = store.checks(reader) if task == "correctness" else [], store.repeats(reader, task)
     names = _names(
         project, {label.annotator for label in labels} | {second.annotator for second in (*checks, *repeats)}

@@ -15,6 +15,7 @@ from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.model.agreement import AgreementReport, GroupFigures, Level
 from workbench.model.item import Refusal
 from workbench.model.label import Task
+from workbench.model.selection import Selection
 from workbench.services.labelling.agreement.labels import Counted, Outcomes, counted
 from workbench.services.labelling.agreement.rows import (
     annotator_rows,
@@ -86,7 +87,12 @@ class Agreement:
 
 
 def agreement(
-    project: Project, task: Task = "correctness", *, by: str | None = None, coarse: bool = False
+    project: Project,
+    task: Task = "correctness",
+    *,
+    by: str | None = None,
+    coarse: bool = False,
+    selection: Selection | None = None,
 ) -> Agreement:
     """Agreement on the labels of a project: first-pass, blind, in force.
 
@@ -96,9 +102,10 @@ def agreement(
     Args:
         by: One of `GROUPS`.
         coarse: Compare answer types by their letter; the type task only.
+        selection: Only labels of these items, or of their questions; answers to checks and repeats count all the same.
 
     Raises:
-        UsageError: An unknown group, or ``coarse`` on the correctness task.
+        UsageError: The selection names something unknown; an unknown group, or ``coarse`` on the correctness task.
     """
     import numpy as np
 
@@ -108,7 +115,7 @@ def agreement(
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
         raise UsageError("Only answer types have a coarse form.", "Say --task type.")
-    found = counted(project, task, by=by, coarse=coarse)
+    found = counted(project, task, by=by, coarse=coarse, selection=selection)
     rated = Rated(
         ratings=found.ratings,
         names=found.categories,

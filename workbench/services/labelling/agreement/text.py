@@ -16,6 +16,7 @@ from workbench.model.agreement import (
     PairAgreement,
     Share,
 )
+from workbench.model.breakdown import NAMELESS
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.render.bars import NONE, counted, percent
 from workbench.render.columns import aligned, number
@@ -227,7 +228,7 @@ def group_name(name: str, by: str | None) -> str:
     """A group in words."""
     if by in ("type", "subtype") and name != UNTYPED:
         return type_display(name)
-    return name or "(none)"
+    return name or NAMELESS
 
 
 def ends(interval: Ends | None) -> str:

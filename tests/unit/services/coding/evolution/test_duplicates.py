@@ -24,7 +24,7 @@ from workbench.services.coding.evolution.duplicates import (
     write_kept,
 )
 from workbench.services.coding.evolution.duplicates_text import duplicates_text
-from workbench.services.coding.generation import Models, models_from
+from workbench.services.generation import Models, models_from
 from workbench.services.project import Project
 
 LINES = [

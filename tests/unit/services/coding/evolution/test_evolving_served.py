@@ -19,7 +19,7 @@ from workbench.model.evolution import EvolutionSettings
 from workbench.services.coding.evolution import evolved
 from workbench.services.coding.evolution.refining import USUAL
 from workbench.services.coding.evolution.running import export, run
-from workbench.services.coding.generation import models_from
+from workbench.services.generation import models_from
 from workbench.services.project import Project
 from workbench.store import evolutions
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from tests.growing import own_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.services.coding.generation import Models, models_from
 from workbench.services.coding.synthesis.pooling import fill
 from workbench.services.coding.targets import Targets
+from workbench.services.generation import Models, models_from
 from workbench.services.project import Project
 from workbench.store import browsing, evolutions, solutions
 

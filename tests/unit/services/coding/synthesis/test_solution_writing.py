@@ -17,10 +17,10 @@ from workbench.errors import RunError, UsageError
 from workbench.llm.records import Sampling
 from workbench.model.code import Execution, Program
 from workbench.model.synthesis import SolutionsWritten
-from workbench.services.coding.generation import models_from
 from workbench.services.coding.synthesis import solution_writing
 from workbench.services.coding.synthesis.solution_writing import Wish, kinds_of, write_solutions
 from workbench.services.coding.targets import Targets
+from workbench.services.generation import models_from
 from workbench.services.items.importing import import_files, plan_import
 from workbench.services.project import Project, open_project
 from workbench.verifiers.execution.settings import Settings

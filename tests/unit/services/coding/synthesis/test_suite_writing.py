@@ -17,9 +17,9 @@ from workbench.benchmarks.synthesis.tests import Reading
 from workbench.errors import RunError, UsageError
 from workbench.model.code import CodeTest
 from workbench.model.synthesis import TestsWritten
-from workbench.services.coding.generation import models_from
 from workbench.services.coding.synthesis.suite_writing import Wish, reading_of, write_tests
 from workbench.services.coding.targets import EVERY_PROBLEM, Targets
+from workbench.services.generation import models_from
 from workbench.services.project import Project
 from workbench.store import suites
 from workbench.store.tests import named_solutions, problems_of

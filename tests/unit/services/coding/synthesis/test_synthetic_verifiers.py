@@ -15,11 +15,11 @@ from workbench.config.trust import FOLDER_VARIABLE
 from workbench.model.code import Execution, Program
 from workbench.model.ranking import RankingRow
 from workbench.runs import executing, isolation, runner
-from workbench.services.coding.generation import models_from
 from workbench.services.coding.ranking.measuring import ranking
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.coding.results import results
 from workbench.services.coding.synthesis.suite_writing import Wish, write_tests
+from workbench.services.generation import models_from
 from workbench.services.project import Project
 
 RIGHT, WRONG = ADD.canonical, "def add(a, b):\n    return a - b\n"

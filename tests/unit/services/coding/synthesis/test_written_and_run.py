@@ -15,12 +15,12 @@ from tests.servers.wire import Received
 from workbench.runs import runner
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.services.coding.generation import models_from
 from workbench.services.coding.results import results
 from workbench.services.coding.sandbox import opened_sandbox
 from workbench.services.coding.synthesis.solution_writing import Wish as Solutions
 from workbench.services.coding.synthesis.solution_writing import write_solutions
 from workbench.services.coding.synthesis.suite_writing import Wish, reading_of, write_tests
+from workbench.services.generation import models_from
 from workbench.services.project import Project
 from workbench.services.running.verifying import run_info, start
 from workbench.store.provenance import of_run

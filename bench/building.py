@@ -1,0 +1,61 @@
+"""A hard set's queue out of 1.45M candidates by five judges' verdicts: time, and memory beyond the columns.
+
+Usage: python -m bench.building [--items 1450000]
+
+The candidates' votes are counted, those split 2 against 3 divided among domains and sources, 2,000 of them drawn and
+frozen. The columns are read from the database first, as they are where nothing was shown before. A tenth of the
+candidates is built from too: memory beyond the columns must not grow with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import time
+import tracemalloc
+from typing import Final
+
+from bench.figures import report
+from bench.synthetic import FULL, cached, verifier
+from workbench.services.building.hard import Asked, build_hard
+from workbench.services.measuring.columns import columns
+from workbench.services.project import Project, open_project
+
+_JUDGES: Final = 5
+_GOAL_S: Final = 60.0
+_KEPT_MB: Final = 300.0
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--items", type=int, default=FULL)
+    options, _ = parser.parse_known_args()
+    path = cached(options.items, runs=_JUDGES)
+    asked = Asked(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
+    began = time.perf_counter()
+    project = open_project(path)
+    found = build_hard(project, asked, dry_run=True)
+    report("hard_queue_s", time.perf_counter() - began, "s", _GOAL_S)
+    report("hard_queue_candidates", found.stages["candidates"], "items")
+    report("hard_queue_split", found.stages["split"], "items")
+    report("hard_queue_sampled", found.stages["sampled"], "items")
+    report("hard_queue_peak_mb", _peak_mb(project, asked), "MB", _KEPT_MB)
+    report("hard_queue_process_mb", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "MB")
+    project.close()
+
+
+def _peak_mb(project: Project, asked: Asked) -> float:
+    """The most that is held beyond the columns while a queue is built, as Python and numpy count it."""
+    known = columns(project)
+    for run in range(1, _JUDGES + 1):
+        known.outcome(run)
+    tracemalloc.start()
+    build_hard(project, asked, dry_run=True)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / 2**20
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""What the documents show: their commands, and servers that run beside them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def shown_commands(document: str) -> list[list[str]]:
+    """The ``workbench`` commands in a document's console blocks, in order."""
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.DOTALL)
+    lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.startswith("workbench ")]
+
+
+def on_free_ports(commands: list[list[str]], *files: Path) -> list[list[str]]:
+    """The commands, and files that name their servers, with ports that nobody listens on: tests run side by side."""
+    shown = [command[command.index("--port") + 1] for command in commands if "--port" in command]
+    with ExitStack() as held:
+        free = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in shown]
+    ports = dict(zip(shown, map(str, free), strict=True))
+
+    def moved(text: str) -> str:
+        return re.sub(r"\b\d{4}\b", lambda found: ports.get(found[0], found[0]), text)
+
+    for file in files:
+        file.write_text(moved(file.read_text(encoding="utf-8")), encoding="utf-8")
+    return [[moved(word) for word in command] for command in commands]
+
+
+@contextmanager
+def in_background(arguments: list[str], folder: Path) -> Iterator[None]:
+    """A server that runs from the moment it says where it listens."""
+    command = [sys.executable, "-m", "workbench", *arguments]
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            assert "http://" in server.stdout.readline()
+            yield
+        finally:
+            server.terminate()

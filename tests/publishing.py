@@ -1,0 +1,99 @@
+"""The sample as a frozen set, and as the folder it is published as."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from workbench.model.publication import Publication
+from workbench.model.sets import ItemMember, NewSet, QuestionMember, SetKind, SetName, SetReport, StoredSet
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.labelling.labels import import_labels
+from workbench.services.project import Project, open_project
+from workbench.services.publishing.publishing import Card, publish
+from workbench.store import sets
+from workbench.store.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
+
+SAMPLE = Path(__file__).resolve().parent.parent / "sample_data"
+
+
+def sample_project(path: Path) -> Project:
+    """The sample's tuples and labels."""
+    project = open_project(path, create=True)
+    import_files(project, plan_import([SAMPLE / "tuples.jsonl"]), dataset="sample")
+    import_labels(project, SAMPLE / "labels.jsonl")
+    return project
+
+
+def copy_of(path: Path, folder: Path) -> Project:
+    """A database that was closed, as one of a test's own."""
+    shutil.copy(path, folder / "p.db")
+    return open_project(folder / "p.db")
+
+
+def freeze(
+    project: Project,
+    name: str = "small",
+    *,
+    kind: SetKind = "balanced",
+    members: Sequence[ItemMember] | None = None,
+    questions: Sequence[QuestionMember] = (),
+    runs: tuple[int, ...] = (),
+    report: SetReport | None = None,
+    config: str = "{}",
+) -> StoredSet:
+    """Freeze these items, or all with gold, as they stand now."""
+    items = tuple(with_gold(project) if members is None else members)
+    made = report or SetReport(
+        name=name, version=None, kind=kind, questions=0, tuples=0, strata=(), shortfall=(), excluded={}, seed=7
+    )
+    new = NewSet(
+        name=name,
+        kind=kind,
+        seed=7,
+        config=config,
+        report=msgspec.json.encode(made).decode(),
+        gold="final",
+        guideline="1",
+        items=items,
+        questions=tuple(questions),
+        runs=runs,
+    )
+    with project.database.write() as connection:
+        return sets.put(connection, new)
+
+
+def with_gold(project: Project) -> list[ItemMember]:
+    """Every item with gold, as it stands now."""
+    rows = project.database.reader().execute(
+        f"SELECT c.id, {GOLD}, {GOLD_FROM}, {SUBTYPE} FROM {FROM_ITEMS} WHERE ({GOLD}) IS NOT NULL ORDER BY c.id"
+    )
+    return [
+        ItemMember(item=item, stratum=subtype or "", gold=bool(gold), gold_from=origin, subtype=subtype)
+        for item, gold, origin, subtype in rows
+    ]
+
+
+HOSTILE = "A ](http://x) --- : { [no] #title 'é' \u2028 \x1b[31m"
+"""A title that breaks whatever does not take it for a text."""
+
+
+def publish_sample(folder: Path) -> Publication:
+    """Two sets of the sample as one folder; the database stands beside it."""
+    project = sample_project(folder.with_name(f"{folder.name}.db"))
+    freeze(project)
+    freeze(
+        project, "people/only", kind="hard", members=[one for one in with_gold(project) if one.gold_from != "imported"]
+    )
+    card = Card(title=HOSTILE, licence="My Own ](x) 1.0", languages=("en", "no"))
+    found = publish(project, [SetName("small"), SetName("people/only")], folder, card=card)
+    project.close()
+    return found
+
+
+if __name__ == "__main__":
+    publish_sample(Path(sys.argv[1]))

@@ -1,0 +1,68 @@
+"""An hour of training against the reward server, with hostile inputs, and a server that is killed in the middle."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.rewarding import Launched, launched
+from tests.rewarding_load import Load, gathered, memory_mb
+
+CLIENTS = 64
+HOUR = 200_000
+"""Requests: 55 a second for an hour."""
+
+PARTS = 8
+GROWTH_MB = 50.0
+KILLS = 5
+
+
+def require_all_right(counts: Counter[str], requests: int) -> None:
+    assert [counts[kind] for kind in ("wrong", "missing", "crossed")] == [0, 0, 0]
+    assert counts["answers"] > requests * 0.9
+
+
+@pytest.mark.soak
+def test_an_hour_s_requests_get_their_answers_and_memory_stays(tmp_path: Path) -> None:
+    cases = gathered()
+    with launched(tmp_path) as server:
+        server.until_ready()
+        load = Load(server, cases)
+        asyncio.run(load.drive(HOUR // PARTS, CLIENTS))
+        before = memory_mb(server)
+        for part in range(1, PARTS):
+            asyncio.run(load.drive(HOUR // PARTS, CLIENTS, seed=part))
+        require_all_right(load.tally.counts, HOUR)
+        assert memory_mb(server) - before < GROWTH_MB
+        assert "Traceback" not in server.log.read_text()
+
+
+@pytest.mark.soak
+def test_a_server_that_is_killed_and_started_anew_loses_nothing(tmp_path: Path) -> None:
+    """Clients that ask again until they are answered get every answer, the right one and their own."""
+    requests = HOUR // PARTS
+    with ExitStack() as servers:
+        server = servers.enter_context(launched(tmp_path))
+        load = Load(server, gathered())
+
+        async def kill() -> Launched:
+            """Kill the server each time another part of the answers has come, and start another in its place."""
+            living = server
+            for turn in range(1, KILLS + 1):
+                while load.tally.counts["answers"] < turn * requests // (KILLS + 1):
+                    await asyncio.sleep(0.01)
+                living.process.kill()
+                again = launched(tmp_path, "--port", server.port)
+                living = await asyncio.to_thread(servers.enter_context, again)
+            return living
+
+        async def both() -> None:
+            await asyncio.gather(kill(), load.drive(requests, CLIENTS))
+
+        asyncio.run(both())
+    require_all_right(load.tally.counts, requests)
+    assert load.tally.counts["cut off"] >= KILLS

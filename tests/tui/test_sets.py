@@ -1,0 +1,246 @@
+"""Sets: the list says how far they are and what is short; building freezes what the command line would; publishing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Static
+
+from tests import pools
+from tests.commands import in_process
+from tests.helpers import make_project, numbered
+from tests.publishing import freeze, with_gold
+from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, screen_of, settle, text_of, until
+from tests.unit.services.reviewing.desk import add_run
+from workbench.model.label import LabelLine
+from workbench.services.building.balanced import Wanted, build_balanced
+from workbench.services.building.hard import Asked, build_hard
+from workbench.services.building.picks import build_picks
+from workbench.services.building.showing import every_set
+from workbench.services.labelling.labels import put_lines
+from workbench.services.labelling.people import add_annotators
+from workbench.services.project import Project, open_project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screens.accuracy import AccuracyScreen
+from workbench.tui.screens.browse import BrowseScreen
+from workbench.tui.screens.build_set import BuildSetScreen
+from workbench.tui.screens.pool import PoolScreen
+from workbench.tui.screens.publish_set import PublishSetScreen
+from workbench.tui.screens.set_plan import SetPlanScreen
+from workbench.tui.screens.sets import SetsScreen
+from workbench.tui.widgets.option_field import OptionField
+from workbench.tui.widgets.title_bar import TitleBar
+
+JUDGES = {"a": "++--", "b": "+--+", "c": "-+--"}
+
+
+def pool(folder: Path) -> Project:
+    """Four questions of type A and two of type B, labelled by people and judged by three; one item is in conflict."""
+    asked = [pools.Asked(f"q{number}", "A1" if number < 4 else "B4", "++--") for number in range(5)]
+    project = pools.make_pool(folder, [*asked, pools.Asked("q5", "B4", "+x-.")])
+    for name, signs in JUDGES.items():
+        add_run(project, name, signs * 6)
+    return project
+
+
+def rows(app: App[None]) -> dict[str, list[str]]:
+    """The lines of the table: first cell -> the others."""
+    assert isinstance(app.screen, SetsScreen | PoolScreen)
+    assert app.screen._source is not None
+    return {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in app.screen._source.first_page(99)}
+
+
+def detail(app: App[None]) -> str:
+    return str(app.screen.query_one("#sets-detail Static", Static).content)
+
+
+def trouble(app: App[None]) -> str:
+    return str(app.screen.query_one(".form-trouble", Static).content)
+
+
+def remark(screen: BrowseScreen) -> str:
+    return screen.query_one(TitleBar).remark
+
+
+async def begin(app: WorkbenchApp, pilot: Pilot[None]) -> SetsScreen:
+    """Home, then Sets, with the set under the cursor shown in full."""
+    await press(pilot, "s")
+    screen = screen_of(app, SetsScreen)
+    await until(pilot, lambda: not screen.sets or screen.detail is not None)
+    return screen
+
+
+async def fill(form: Screen[Any], pilot: Pilot[None], **values: str) -> None:
+    """Type into fields of a form."""
+    for name, value in values.items():
+        field = form.query_one(f"#option-{name.replace('_', '-')}", OptionField)
+        field.value = value
+    await pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = pool(tmp_path)
+    build_picks(project, "a", each=2)
+    build_balanced(project, Wanted(per_type=3))
+    line = LabelLine(completion_id="q0-1", annotator="amira", verdict="incorrect", role="adjudicator")
+    assert put_lines(project, [line]).refused == 0
+    async with opened(project, size=size) as (app, pilot):
+        await begin(app, pilot)
+        found = rows(app)
+        assert list(found) == ["balanced@1", "picks@1"]
+        assert found["picks@1"][:8] == ["picks", "6", "24", "22", "1", "1", "", ""]
+        assert found["balanced@1"][:8] == ["balanced", "5", "10", "10", "0", "0", "! 3", "! 1"]
+        short = [line for line in detail(app).splitlines()[2:5] if line.startswith("! short")]
+        assert [line.partition(",")[0] for line in short] == [
+            f"! short  {one} of 3 questions" for one in ("B: 2", "C: 0", "D: 0")
+        ]
+        assert "Now 1 items have another gold" in detail(app)
+        await press(pilot, "down")
+        await until(pilot, lambda: detail(app).startswith("picks@1"))
+        assert "a (run 1): no later run" in detail(app)
+
+
+async def test_building_plans_first_and_freezes_what_the_command_line_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project = pool(tmp_path)
+    build_picks(project, "a", each=1)
+    project.close()
+    other = shutil.copy(project.path, tmp_path / "other.db")
+    call = in_process(monkeypatch, capfd)
+    code, out, error = call("build", other, "balanced", "--where", "set=picks", "--per-type", 2, "--seed", 3, "--json")
+    assert code == 0, error
+
+    project = open_project(project.path)
+    async with opened(project) as (app, pilot):
+        await begin(app, pilot)
+        await press(pilot, "b", "2")
+        form = screen_of(app, BuildSetScreen)
+        assert form.values()["where"] == "set=picks@1"
+        await fill(app.screen, pilot, per_type="x")
+        await press(pilot, "enter")
+        assert app.screen is form
+        field = form.query_one("#option-per-type", OptionField)
+        await until(pilot, lambda: field.wrong == "Write a whole number from 1 on.")
+        await fill(app.screen, pilot, per_type="2", seed="3")
+        await press(pilot, "f3")
+        plan = screen_of(app, SetPlanScreen)
+        assert [one.name for one in every_set(project)] == ["picks"]
+        await press(pilot, "enter")
+        await settle(pilot)
+        made = every_set(project)[-1]
+        expected = json.loads(out)
+        assert (made.name, made.digest, made.seed) == ("balanced", expected["digest"], 3)
+        assert [one.name for one in plan.report.strata] == [one["name"] for one in expected["strata"]]
+        screen = screen_of(app, SetsScreen)
+        await until(pilot, lambda: detail(app).startswith("balanced@1"))
+        assert screen.chosen == made
+
+
+async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_path: Path) -> None:
+    project = pool(tmp_path)
+    async with opened(project) as (app, pilot):
+        await begin(app, pilot)
+        await press(pilot, "b", "3", "enter", "a", "enter")
+        form = screen_of(app, BuildSetScreen)
+        assert form.values()["judges"] == "a b c"
+        await press(pilot, "f3")
+        assert "2 of 3 judges are no minority" in trouble(app)
+        await fill(form, pilot, minority="1", annotate="4")
+        await press(pilot, "f3", "enter")
+        await until(pilot, lambda: detail(app).startswith("hard-queue@1 (queue, frozen): 4 tuples"))
+        await press(pilot, "b", "3")
+        going_on = screen_of(app, BuildSetScreen).values()
+        assert (going_on["name"], going_on["judges"], going_on["where"]) == ("hard", "", "")
+
+
+async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown_beside_the_old(tmp_path: Path) -> None:
+    project = pool(tmp_path)
+    for _ in ("the queue", "the set"):
+        build_hard(project, Asked(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
+    async with opened(project) as (app, pilot):
+        await begin(app, pilot)
+        await press(pilot, "b", "3")
+        await fill(app.screen, pilot, final="1")
+        await press(pilot, "f3", "enter")
+        assert "Nothing was frozen: items still wait" in text_of(app, "#plan-trouble")
+        await press(pilot, "escape")
+        await fill(app.screen, pilot, partial="yes")
+        await press(pilot, "f3", "enter")
+        assert "final 2, now 1" in text_of(app, "#plan-trouble")
+        await press(pilot, "V")
+        await until(pilot, lambda: list(rows(app)) == ["hard@2", "hard@1", "hard-queue@1"])
+        await press(pilot, "d")
+        assert text_of(app, "#diff-caption").startswith("1 equal · only in hard@1: 1\nfinal: 2 → 1")
+        await press(pilot, "enter")
+        assert remark(screen_of(app, BrowseScreen)).startswith("1 of 1")
+
+
+async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(8, subtype="A1", source="math/x"))
+    freeze(project, "small")
+    freeze(project, "queue", kind="queue")
+    folder = tmp_path / "out"
+    async with opened(project) as (app, pilot):
+        await begin(app, pilot)
+        await press(pilot, "p")
+        assert any("Finished sets are published" in notice for notice in notices(app))
+        await press(pilot, "down", "p")
+        screen = screen_of(app, PublishSetScreen)
+        assert screen.values()["folder"] == str(tmp_path / "small")
+        await fill(app.screen, pilot, folder=str(folder), licence="cc-by-4.0", languages="e!")
+        await press(pilot, "enter")
+        assert "no code of a language" in trouble(app)
+        assert not folder.exists()
+        await fill(app.screen, pilot, languages="en")
+        await press(pilot, "f4")
+        await until(pilot, lambda: (folder / "README.md").is_file())
+        await until(pilot, lambda: "small@1: 8 completions of 4 questions" in text_of(app, "#publish-written"))
+        assert "no known licence of math/x" in text_of(app, "#publish-written")
+        assert 'license: "cc-by-4.0"' in (folder / "README.md").read_text(encoding="utf-8")
+        await press(pilot, "f4")
+        assert str(folder) in trouble(app)
+        await fill(app.screen, pilot, replace="yes")
+        await press(pilot, "f4")
+        assert trouble(app) == ""
+
+
+async def test_from_a_set_to_its_items_its_accuracy_and_the_pool(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(8, subtype="A1", source=HOSTILE[0]))
+    freeze(project, "small", members=with_gold(project)[:4])
+    async with opened(project) as (app, pilot):
+        await begin(app, pilot)
+        await press(pilot, "enter")
+        assert remark(screen_of(app, BrowseScreen)) == "1 of 4  ·  set=small@1"
+        app.pop_screen()
+        await press(pilot, "y")
+        accuracy = screen_of(app, AccuracyScreen)
+        assert accuracy.report is not None
+        assert {row.n for row in accuracy.report.rows if row.group is None} == {4}
+        assert "set=small@1 by type" in accuracy.query_one(TitleBar).remark
+        await press(pilot, "escape", "o")
+        status = screen_of(app, PoolScreen).status
+        assert status is not None
+        assert (status.questions, list(rows(app))) == (4, [HOSTILE[0], "all"])
+        assert text_of(app, "#pool-words").startswith(f"{HOSTILE[0]}\n4 questions, 4 in; licence: unknown")
+
+
+async def test_an_annotator_cannot_reach_it(tmp_path: Path) -> None:
+    project = pool(tmp_path)
+    add_annotators(project, ["amira"])
+    async with opened(project, annotator="amira") as (app, pilot):
+        home = app.screen
+        await press(pilot, "s")
+        assert app.screen is home
+        app.open_screen("sets")
+        await settle(pilot)
+        assert app.screen is home
+        assert not any(command.title == "Open Sets" for command in app.get_system_commands(app.screen))

@@ -1,0 +1,111 @@
+"""``workbench export`` and ``workbench restore``: counts, documents, exit codes, and the guide's commands."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from zipfile import ZipFile
+
+import msgspec
+import pytest
+
+from tests.commands import Call, in_process
+from tests.documents import ROOT, shown_commands
+from workbench.model.archive import Manifest, Restored
+from workbench.model.exporting import ExportReport
+from workbench.services import care
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Call:
+    monkeypatch.chdir(tmp_path)
+    return in_process(monkeypatch, capfd)
+
+
+def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The doctor is here for the database; attacks on the sandbox take it seconds.
+    monkeypatch.setattr(care, "sandbox", list)
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    commands = shown_commands("docs/interchange.md")
+    assert {"sft", "pairs", "workbench"} < {word for command in commands for word in command}
+    for command in commands:
+        code, _, error = call(*command[1:])
+        assert code == 0, f"{command}: {error}"
+
+    assert (tmp_path / "same.zip").read_bytes() == (tmp_path / "project.zip").read_bytes()
+    lines = [json.loads(line) for line in (tmp_path / "one.jsonl").read_bytes().splitlines()]
+    assert len({line["question_id"] for line in lines}) == len(lines) > 20
+    assert {tuple(line["verifiers"]) for line in lines} == {("rules",)}
+
+
+@pytest.fixture
+def judged(call: Call, tmp_path: Path) -> str:
+    rows = [
+        {
+            "question": f"q{n // 2}",
+            "reference": "1",
+            "completion": f"c{n}",
+            "gold": n % 2 == 0,
+            "completion_id": f"c{n}",
+        }
+        for n in range(6)
+    ]
+    verdicts = [
+        {"completion_id": f"c{n}", "verifier": name, "verdict": "correct"} for name in ("a", "b") for n in range(4)
+    ]
+    for name, lines in (("rows", rows), ("verdicts", verdicts)):
+        (tmp_path / f"{name}.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    assert call("import", "p.db", "rows.jsonl")[0] == 0
+    assert call("verdicts", "p.db", "import", "verdicts.jsonl")[0] == 0
+    return "p.db"
+
+
+def test_what_was_filtered_is_said(call: Call, judged: str) -> None:
+    asked = ("export", judged, "o.jsonl", "--format", "sft", "--where", "verdict=correct", "--verifier", "a")
+    code, out, error = call(*asked, "--per-question", 1, "--json")
+
+    assert code == 0
+    report = msgspec.json.decode(out, type=ExportReport)
+    assert report.sft
+    assert (report.written, report.sft.candidates, report.sft.chosen, report.sft.beyond) == (2, 6, 4, 2)
+    assert "a on 6 candidates: 0 incorrect, 4 correct, 0 abstain, 0 error, 2 none" in error
+    assert "2 beyond --per-question (seed 0)" in error
+    code, out, error = call("export", judged, "p.jsonl", "--format", "pairs")
+    assert (code, out) == (0, "3 rows written to p.jsonl\n")
+    assert "3 of 3 questions make a pair" in error
+
+
+def test_several_verifiers_need_a_name(call: Call, judged: str) -> None:
+    code, out, error = call("export", judged, "o.jsonl", "--format", "sft", "--where", "verdict=correct", "--json")
+    assert (code, out) == (2, "")
+    assert "a, b" in error
+
+
+def test_an_archive_goes_there_and_back(call: Call, judged: str) -> None:
+    code, out, _ = call("export", judged, "a.zip", "--format", "workbench", "--without-calls", "--json")
+    assert code == 0
+    report = msgspec.json.decode(out, type=ExportReport)
+    with ZipFile("a.zip") as file:
+        manifest = msgspec.json.decode(file.read("manifest.json"), type=Manifest)
+    assert report.archive
+    assert report.archive.rows == {member.name: member.lines for member in manifest.members}
+
+    code, out, _ = call("restore", "new.db", "a.zip", "--json")
+    assert code == 0
+    assert msgspec.json.decode(out, type=Restored).rows == report.archive.rows
+    assert call("restore", "new.db", "a.zip")[0] == 1
+    assert call("restore", "other.db", "rows.jsonl")[0] == 1
+    code, _, error = call("import", "other.db", "a.zip")
+    assert (code, "workbench restore" in error, Path("other.db").exists()) == (1, True, False)
+    assert call("export", judged, "b.zip", "--format", "workbench", "--where", "gold=correct")[0] == 2
+
+
+def test_what_stays_behind_is_said(call: Call, judged: str) -> None:
+    assert call("checks", judged, "add", "--where", "completion_id=c0")[0] == 0
+    _, _, error = call("export", judged, "a.zip", "--format", "workbench")
+    assert "Left out: 1 checks." in error
+    assert "--checks" in error
+    _, _, error = call("restore", "new.db", "a.zip")
+    assert "without: 1 checks" in error
+    assert "Left out" not in call("export", judged, "b.zip", "--format", "workbench", "--checks")[2]

@@ -1,0 +1,98 @@
+"""``workbench reward-server`` as a process: its first words, its end, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from functools import partial
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.background import install_plugin, until
+from tests.commands import Call, in_process
+from tests.helpers import make_project
+from tests.rewarding import asked, launched
+
+LATER = b'{"reference": "r", "completion": "later a", "id": 7}'
+LONG = b'{"reference": "r", "completion": "now' + b"x" * 30_000 + b'"}'
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    return in_process(monkeypatch, capfd)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--verifier", "nothing"], "no verifier named 'nothing'"),
+        (["--verifier", "llm-judge", "-o", "base_url=http://localhost:9/v1", "-o", "model=m"], "asks a model server"),
+        (["--verifier", "answer-type", "-o", "base_url=http://localhost:9/v1", "-o", "model=m"], "asks a model server"),
+        (["--verifier", "exact", "-o", "x=1"], "no option 'x'"),
+        (["--verifier", "exact", "--host", "0.0.0.0"], "--token-env NAME"),
+        (["--verifier", "exact", "--token-env", "NO_SUCH_VARIABLE"], "holds no token"),
+        (["--verifier", "exact", "--undecided", "nan"], "is no reward"),
+        (["--verifier", "exact", "--host", "no.such.host.invalid"], "can't be had"),
+    ],
+)
+def test_what_can_t_be_served(call: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:
+    if "no.such.host.invalid" in arguments:
+        monkeypatch.setenv("TOKEN", "0123456789abcdef")
+        arguments = [*arguments, "--token-env", "TOKEN"]
+    code, out, error = call("reward-server", *arguments)
+    assert (code, out) == (2, "")
+    assert message in error
+
+
+def test_a_project_s_verifier_needs_trust_no_more_than_in_a_run(tmp_path: Path) -> None:
+    make_project(tmp_path).close()
+    (tmp_path / "workbench.toml").write_text('[verifiers.mine]\nkind = "last-number"\n')
+    with launched(tmp_path, tmp_path / "p.db", "--verifier", "mine") as server:
+        answer = asyncio.run(asked(server.port, b'{"reference": "7", "completion": "so 7"}'))
+        assert answer.document["verdict"] == "correct"
+        assert "mine was never probed here" in server.log.read_text()
+
+
+def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    with launched(tmp_path, "--verifier", "staged", "-o", "ms=400", "--workers", "1") as server:
+        server.until_ready()
+
+        async def ask() -> object:
+            waiting = asyncio.create_task(asked(server.port, LATER))
+            health = psutil.Process(server.process.pid)
+            while not health.net_connections():
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+            server.process.send_signal(signal.SIGTERM)
+            return (await waiting).document["id"]
+
+        assert asyncio.run(ask()) == 7
+        assert server.process.wait(20) == 0
+
+
+def test_a_killed_server_leaves_nothing_and_the_next_one_answers_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    told = []
+    port = 0
+    for _ in range(2):
+        with launched(tmp_path, "--verifier", "staged", "-o", "ms=1", "--port", port) as server:
+            server.until_ready()
+            port = server.port
+            assert asyncio.run(asked(port, LONG)).document["reason"] == "quick"
+            document = asyncio.run(asked(port, LATER)).document
+            document.pop("ms")
+            told.append(document)
+            processes = psutil.Process(server.process.pid).children(recursive=True)
+            assert len(processes) >= 3
+            server.process.kill()
+            until(partial(_are_gone, processes))
+    assert told[0] == told[1]
+
+
+def _are_gone(processes: list[psutil.Process]) -> bool:
+    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)

@@ -1,0 +1,67 @@
+"""Documented rows of logs, read with some fields changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tests.documents import ROOT
+from workbench.formats.documents import Document
+from workbench.formats.lines import DEFAULT_MAX_LINE
+from workbench.formats.logs import kinds
+from workbench.formats.logs.logged import Grade
+from workbench.formats.source import detect_format, open_stream
+from workbench.model.item import Refusal
+
+FILES = ROOT / "tests" / "data" / "logs"
+SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
+EXAMPLES: dict[str, dict[str, Any]] = {
+    name: json.loads(row)
+    for name, row in SECTION.findall((ROOT / "docs" / "log-formats.md").read_text(encoding="utf-8"))
+}
+
+Found = tuple[dict[str, Any], tuple[Grade, ...]] | Refusal
+"""An item's fields and its grades, or why there is none."""
+
+
+def read(name: str, path: Path) -> list[Found]:
+    """What a file of some format holds."""
+    container = detect_format(path)
+    with open_stream(path) as (stream, _):
+        rows = list(kinds.items(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
+    return [(json.loads(row.json), grades) if isinstance(row, Document) else row for row, grades in rows]
+
+
+def read_rows(name: str, folder: Path, *rows: dict[str, Any], file: str = "rows.jsonl") -> list[Found]:
+    """What a file with these rows holds."""
+    path = folder / file
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return read(name, path)
+
+
+def changed(name: str, **fields: Any) -> dict[str, Any]:
+    """The documented row with some fields changed; those that are ``...`` are left out."""
+    return {key: value for key, value in {**EXAMPLES[name], **fields}.items() if value is not ...}
+
+
+def item(found: Iterable[Found]) -> dict[str, Any]:
+    """The only item found."""
+    (only,) = found
+    assert not isinstance(only, Refusal), only
+    return only[0]
+
+
+def said(found: Iterable[Found]) -> list[dict[str, tuple[str | None, float | None]]]:
+    """Each item's grades: verifier -> verdict and score."""
+    taken = [one for one in found if not isinstance(one, Refusal)]
+    return [{grade.verifier: (grade.verdict, grade.score) for grade in grades} for _, grades in taken]
+
+
+def refused(found: Iterable[Found]) -> Refusal:
+    """The only refusal found."""
+    (only,) = found
+    assert isinstance(only, Refusal), only
+    return only

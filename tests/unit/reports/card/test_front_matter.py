@@ -1,0 +1,72 @@
+"""Front matter is YAML that says what was meant, whatever the texts hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.render.inert import inert
+from workbench.reports.card.front_matter import front_matter
+
+TEXTS = st.text(max_size=30) | st.sampled_from(
+    [
+        "no",
+        "---",
+        "--- : {",
+        "](http://x)",
+        "1e3",
+        "null",
+        "2020-01-01",
+        "'",
+        '"',
+        "a: b",
+        "# x",
+        "\ufffe",
+        "\x85",
+        "\U0001f600",
+    ]
+)
+LINE = re.compile(r"(?:  )*(?:- )?(?:(?P<key>[a-z_]+): ?)?(?P<scalar>\".*\"|true|false|-?[0-9]+)?")
+
+
+def card(text: str) -> dict[str, Any]:
+    return {
+        "pretty_name": text,
+        "language": [text, "no"],
+        "configs": [{"config_name": text, "default": True, "data_files": [{"split": text, "rows": 7}]}, {"k": "v"}],
+        "none": [],
+    }
+
+
+def plain(values: Any) -> Any:
+    """What a reader is to find: texts without invisible characters."""
+    if isinstance(values, dict):
+        return {key: plain(value) for key, value in values.items()}
+    return (
+        [plain(value) for value in values]
+        if isinstance(values, list)
+        else inert(values)
+        if isinstance(values, str)
+        else values
+    )
+
+
+@given(TEXTS)
+def test_every_text_is_a_json_scalar_on_its_line(text: str) -> None:
+    lines = front_matter(card(text)).split("\n")
+    assert (lines[0], lines[-2:], lines.count("---")) == ("---", ["---", ""], 2)
+    found = [LINE.fullmatch(line) for line in lines[1:-2] if line != "none: []"]
+    assert all(found)
+    said = [json.loads(match["scalar"]) for match in found if match and match["scalar"]]
+    assert said == [inert(text), inert(text), "no", inert(text), True, inert(text), 7, "v"]
+
+
+@given(TEXTS)
+def test_a_yaml_library_reads_it_back(text: str) -> None:
+    header = front_matter(card(text)).removeprefix("---\n").removesuffix("---\n")
+    assert yaml.safe_load(header) == plain(card(text))

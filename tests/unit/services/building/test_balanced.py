@@ -1,0 +1,220 @@
+"""Balanced sets: exact or short, and what keeps items out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.pools import Asked, make_pool
+from workbench.benchmarks.verifybench.quotas import PAPER
+from workbench.errors import UsageError
+from workbench.model.label import LabelLine
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.sets import Fill, ItemMember, SetName, SetReport, Stratum
+from workbench.services.building.balanced import Wanted, build_balanced
+from workbench.services.labelling.labels import put_lines
+from workbench.services.project import Project
+from workbench.store import sets
+
+PRESET = Wanted(quota="verifybench")
+
+
+def members(project: Project, name: str = "balanced") -> list[ItemMember]:
+    reader = project.database.reader()
+    return list(sets.items(reader, sets.require(reader, SetName.parse(name)).id))
+
+
+def spread(count: int, without: str = "") -> list[Asked]:
+    """So many questions, the subtypes of the paper in turn."""
+    codes = [code for code in PAPER if code != without]
+    return [Asked(f"q{number}", codes[number % len(codes)], "+-") for number in range(count)]
+
+
+def test_a_pool_of_8000_questions_gives_the_papers_set(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, spread(8_000))
+    report = build_balanced(project, PRESET)
+
+    assert (report.questions, report.tuples, report.shortfall) == (1_000, 2_000, ())
+    assert {one.name: 2 * one.taken for one in report.strata} == PAPER
+    assert report.types == {"A": 500, "B": 500, "C": 500, "D": 500}
+    assert (report.correct, report.always_incorrect) == (1_000, 0.5)
+    taken = members(project)
+    assert Counter(one.gold for one in taken) == {True: 1_000, False: 1_000}
+    assert {one.gold_from for one in taken} == {"agreed", "adjudicated"}
+    # On every Python the same.
+    assert report.digest == "132d0eab74490594a9c55f9cad84b9a8"
+
+
+def test_without_sets_the_pool_is_short_of_exactly_25_questions(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, spread(3_000, without="B4"))
+    report = build_balanced(project, PRESET)
+
+    assert (report.questions, report.tuples) == (975, 1_950)
+    told = {one.stratum: (one.wanted, one.available, one.taken) for one in report.shortfall}
+    assert told["B4"] == (25, 0, 0)
+    assert told["B"][0] - told["B"][2] == 25
+    assert set(told) == {"B", "B4"}
+    assert report.shortfall[1].why == "0 of 0 questions have a correct and an incorrect completion"
+
+
+@pytest.mark.parametrize(("fill", "questions"), [("none", 8), ("subtypes", 8), ("types", 9)])
+def test_what_is_short_is_filled_only_if_asked(tmp_path: Path, fill: Fill, questions: int) -> None:
+    asked = [
+        *[Asked(f"a{number}", "A1", "+-") for number in range(20)],
+        *[Asked(f"b{number}", "B4", "+-") for number in range(2)],
+        *[Asked(f"c{number}", "C1", "+-") for number in range(3)],
+    ]
+    project = make_pool(tmp_path, asked)
+    report = build_balanced(project, Wanted(per_type=3, fill=fill))
+
+    assert report.questions == (12 if fill == "types" else questions)
+    assert [one.stratum for one in report.shortfall] == ["B", "D"]
+
+
+def test_an_unknown_code_stays_under_its_letter(tmp_path: Path) -> None:
+    asked = [Asked(f"q{number}", "A9", "+-") for number in range(3)]
+    project = make_pool(tmp_path, asked)
+
+    assert build_balanced(project, Wanted(per_type=2), name="whole").types == {"A": 4}
+    assert {one.subtype for one in members(project, "whole")} == {"A9"}
+    preset = build_balanced(project, Wanted(per_type=2, quota="verifybench"), dry_run=True)
+    assert Stratum(name="A9", population=3, quota=0, taken=0) in preset.strata
+    filled = build_balanced(project, Wanted(per_type=2, quota="verifybench", fill="subtypes"), dry_run=True)
+    assert filled.types == {"A": 4}
+
+
+def test_only_final_labels_count_and_the_rest_is_counted(tmp_path: Path) -> None:
+    asked = [
+        Asked("q1", "A1", "+-xlu."),
+        Asked("q2", "A1", "+x"),
+        Asked("q3", "A1", "uu"),
+        Asked("q4", "A1", "-.."),
+        Asked("q5", None, "+-"),
+    ]
+    project = make_pool(tmp_path, asked)
+    report = build_balanced(project, Wanted(per_type=5))
+
+    assert (report.questions, report.tuples) == (1, 2)
+    assert report.excluded == {
+        "unlabelled": 3,
+        "proof": 3,
+        "conflict": 2,
+        "labelled": 1,
+        "no_verdict": 1,
+        "too_few_correct": 1,
+        "too_few_incorrect": 1,
+        "untyped": 1,
+    }
+    assert report.shortfall[0].why == (
+        "1 of 4 questions have a correct and an incorrect completion; no completion is decided: 1; "
+        "too few are correct: 1; too few are incorrect: 1"
+    )
+    assert report.stages == {"completions": 15, "labelled": 6, "questions": 5, "with_both": 1, "chosen": 1}
+
+
+def test_what_waits_for_its_type_is_not_final(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "A1", "+-")])
+    with project.database.write() as connection:
+        # As where people are to settle types too, and have agreed on correctness alone.
+        connection.execute("UPDATE item_states SET state = 'labelled' WHERE completion_id < 3")
+    report = build_balanced(project, Wanted(per_type=2))
+    assert (report.tuples, report.excluded) == (2, {"labelled": 2, "no_verdict": 1})
+
+
+def test_who_took_an_item_out_is_kept(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, [Asked("q1", "A1", "+-."), Asked("q2", "A1", "..")])
+    said = [
+        LabelLine(completion_id="q1-3", annotator=name, verdict="unsuitable", reason="proof", note=f"{name} says so")
+        for name in ("ann", "ben")
+    ]
+    assert put_lines(project, said).imported == 2
+    report = build_balanced(project, Wanted(per_type=1))
+
+    (out,) = report.left_out
+    assert (out.completion_id, out.reason, out.how) == ("q1-3", "proof", "agreed")
+    assert (out.people, out.notes) == (("ann", "ben"), ("ann says so", "ben says so"))
+
+
+def test_imported_gold_must_be_asked_for_and_is_named(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "A1", "xu")], gold=True)
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM item_states")
+        connection.execute("UPDATE changes SET last_id = last_id")
+
+    with pytest.raises(UsageError, match="unlabelled 4"):
+        build_balanced(project, Wanted(per_type=1))
+    report = build_balanced(project, Wanted(per_type=1, gold="imported"))
+    assert (report.gold, report.tuples, report.excluded) == ("imported", 2, {"no_gold": 2, "no_verdict": 1})
+    assert {one.gold_from for one in members(project)} == {"imported"}
+    assert sets.every(project.database.reader())[0].guideline is None
+
+
+def test_peoples_type_is_the_one_in_force(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, [Asked("q1", "A1", "+-"), Asked("q2", "B4", "+-")])
+    with project.database.write() as connection:
+        connection.execute("UPDATE item_states SET subtype = 'C4' WHERE completion_id < 3")
+    report = build_balanced(project, Wanted(per_type=1))
+
+    assert report.types == {"B": 2, "C": 2}
+    assert {one.subtype for one in members(project)} == {"C4", "B4"}
+
+
+def test_caps_are_kept_and_models_without_a_tuple_are_named(tmp_path: Path) -> None:
+    asked = [
+        Asked(f"q{number}", "A1", "+-+-", f"math/{number % 2}", models=("a", "b", "c", "d")) for number in range(10)
+    ]
+    project = make_pool(tmp_path, asked)
+    report = build_balanced(project, Wanted(per_type=8, cap_source=3, cap_model=3))
+
+    assert report.sources == {"math/0": 6, "math/1": 6}
+    assert max(report.models.values()) <= 3
+    assert report.shortfall[0].why == "the caps let in no more"
+    one = build_balanced(project, Wanted(per_type=1), name="one")
+    assert len(one.missing_models) == 2
+
+
+def test_checks_and_questions_out_of_the_pool_are_no_part_of_a_set(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, [Asked(f"q{number}", "A1", "+-") for number in range(4)])
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO annotators (id, name, created_at) VALUES (1, 'ann', '')")
+        connection.execute("INSERT INTO check_items VALUES (1, 'correct', '')")
+        rows = [(3, "exclude", "duplicate"), (5, "exclude", "proof"), (5, "restore", None)]
+        connection.executemany(
+            "INSERT INTO curation (question_id, kind, reason, annotator_id, created_at) VALUES ((SELECT question_id "
+            "FROM completions WHERE id = ?), ?, ?, 1, '')",
+            rows,
+        )
+    report = build_balanced(project, Wanted(per_type=9))
+
+    assert report.excluded == {"duplicate": 2, "check": 1, "too_few_correct": 1}
+    assert {one.item for one in members(project)} == {5, 6, 7, 8}
+
+
+def test_a_file_says_how_many_of_what(tmp_path: Path) -> None:
+    project = make_pool(tmp_path, spread(180))
+    file = tmp_path / "quotas.toml"
+    file.write_text("[questions]\nA1 = 2\nC = 3\n", encoding="utf-8")
+    report = build_balanced(project, Wanted(file=file))
+
+    assert {one.name: one.taken for one in report.strata if one.taken} == {"A1": 2, "C": 3}
+    with pytest.raises(UsageError, match="says all"):
+        build_balanced(project, Wanted(file=file, per_type=4))
+    for text, wrong in ((b"[questions", "Expected"), (b"\xff", "utf-8"), (b"# " + b"x" * 2**20, "larger")):
+        file.write_bytes(text)
+        with pytest.raises(UsageError, match=rf"quotas\.toml.*{wrong}"):
+            build_balanced(project, Wanted(file=file))
+
+
+def chosen(project: Project, *conditions: str) -> SetReport:
+    selection = Selection(tuple(map(parse_condition, conditions)))
+    return build_balanced(project, Wanted(per_type=4), selection=selection, name=f"s{len(conditions)}")
+
+
+def test_a_selection_chooses_what_it_is_built_from(tmp_path: Path) -> None:
+    asked = [Asked(f"q{number}", "A1", "+-", f"math/{number % 2}") for number in range(8)]
+    project = make_pool(tmp_path, asked)
+
+    assert chosen(project, "source=math/1").sources == {"math/1": 8}
+    assert chosen(project, "set=s1", "question_id=q1").tuples == 2

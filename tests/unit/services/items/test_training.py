@@ -1,0 +1,279 @@
+"""Files to train with: only what all verifiers accept, nothing twice, one correct and one incorrect a question."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from tests.helpers import add_items, make_project, numbered
+from workbench.errors import UsageError
+from workbench.model.exporting import ExportReport, PairLine, SftLine
+from workbench.model.label import LabelLine
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.items.browsing import read_conditions
+from workbench.services.items.exporting import FORMATS, ExportFormat, export
+from workbench.services.labelling.label_export import export_labels
+from workbench.services.labelling.labels import import_labels
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.project import Project
+from workbench.services.running.verdict_files import import_verdicts
+from workbench.store.selection import check_names, chosen_ids
+
+SAID = {"a": "ccccii-x", "b": "cic.caic"}
+"""Of eight items, c0 to c7: correct, incorrect, abstain, error (x), nothing (. and -)."""
+_WORDS = {"c": "correct", "i": "incorrect", "a": "abstain", "x": "error"}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows = [{**row, "completion": f"It is {number}."} for number, row in enumerate(numbered(8, model="m"))]
+    return make_project(tmp_path, rows)
+
+
+@pytest.fixture
+def judged(project: Project, tmp_path: Path) -> Project:
+    judge(project, tmp_path, **SAID)
+    return project
+
+
+def judge(project: Project, folder: Path, **said: str) -> None:
+    lines = [
+        {"completion_id": f"c{number}", "verifier": name, "verdict": _WORDS[letter]}
+        for name, letters in said.items()
+        for number, letter in enumerate(letters)
+        if letter in _WORDS
+    ]
+    path = folder / "verdicts.jsonl"
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    import_verdicts(project, path)
+
+
+def where(*conditions: str) -> Selection:
+    return Selection(tuple(map(parse_condition, conditions)))
+
+
+def written(
+    project: Project, folder: Path, format: ExportFormat = "sft", **asked: Any
+) -> tuple[list[Any], ExportReport]:
+    report = export(project, folder / "out.jsonl", format=format, force=True, **asked)
+    return [json.loads(line) for line in (folder / "out.jsonl").read_bytes().splitlines()], report
+
+
+def ids(lines: list[Any]) -> list[str]:
+    return [line["completion_id"] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("condition", "verifiers", "items"),
+    [
+        ("verdict=correct", ("a",), "0123"),
+        ("verdict=correct", ("a", "b"), "02"),
+        ("verdict=correct", ("b", "a"), "02"),
+        ("verdict!=correct", ("a",), "457"),
+        ("verdict!=correct", ("a", "b"), "5"),
+        ("verdict=incorrect", ("a",), "45"),
+        ("verdict=abstain", ("b",), "5"),
+        ("verdict=error", ("a",), "7"),
+        ("verdict=none", ("a",), "6"),
+        ("verdict!=none", ("a", "b"), "012457"),
+    ],
+)
+def test_a_verdict_is_that_of_every_verifier_named(
+    judged: Project, tmp_path: Path, condition: str, verifiers: tuple[str, ...], items: str
+) -> None:
+    lines, report = written(judged, tmp_path, selection=where(condition), verifiers=verifiers)
+
+    assert ids(lines) == [f"c{number}" for number in items]
+    assert report.sft
+    assert report.sft.verdicts == {
+        name: {
+            **{word: SAID[name].count(letter) for letter, word in _WORDS.items()},
+            "none": SAID[name].count(".") + SAID[name].count("-"),
+        }
+        for name in verifiers
+    }
+
+
+def test_the_only_verifier_with_a_complete_run_is_meant(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="No verifier has a complete run"):
+        written(project, tmp_path, selection=where("verdict=correct"))
+    judge(project, tmp_path, a=SAID["a"])
+    assert ids(written(project, tmp_path, selection=where("verdict=correct"))[0]) == ["c0", "c1", "c2", "c3"]
+
+    judge(project, tmp_path, b=SAID["b"])
+    with pytest.raises(UsageError, match="2 verifiers are here: a, b") as refused:
+        written(project, tmp_path, selection=where("verdict=correct"))
+    assert "--verifier" in refused.value.hint
+
+
+def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path: Path) -> None:
+    judge(project, tmp_path, a=SAID["a"])
+    chosen = where("verdict=correct")
+
+    assert chosen_ids(project.database.reader(), chosen) == [1, 2, 3, 4]
+    assert check_names(project.database.reader(), chosen) == where("verdict:a=correct")
+    assert accuracy(project, selection=chosen).rows == accuracy(project, selection=where("verdict:a=correct")).rows
+    assert read_conditions("verdict=correct", ["a"]) == where("verdict:a=correct").conditions
+    with pytest.raises(UsageError, match="verifier"):
+        read_conditions("verdict=correct", ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"selection": where("verdict=yes"), "verifiers": ("a",)}, "no verdict"),
+        ({"selection": where("verdict=correct"), "verifiers": ("zz",)}, "No verifier 'zz'"),
+        ({"verifiers": ("a",)}, "whose verdicts"),
+        ({"format": "csv", "system": "x"}, "--system means nothing for csv"),
+        ({"format": "pairs", "per_question": 1}, "--per-question means nothing for pairs"),
+        ({"format": "sft", "sighted": True}, "--sighted means nothing for sft"),
+        ({"format": "sft", "checks": True}, "--checks means nothing for sft"),
+        ({"format": "sft", "calls": False}, "--without-calls means nothing for sft"),
+        ({"format": "sft", "table": "labels"}, "--format csv or --format parquet"),
+        ({"format": "workbench", "selection": where("gold=correct")}, "all of a database"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(judged: Project, tmp_path: Path, asked: Any, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        export(judged, tmp_path / "out", **{"format": "sft", **asked})
+    assert message in str(refused.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_conversation_is_what_trainers_read(judged: Project, tmp_path: Path) -> None:
+    add_items(judged.database, [{"question_id": "bare", "completion_id": "bare", "completion": "\u2028é\n"}])
+
+    first, *_, bare = written(judged, tmp_path, system="Answer.")[0]
+
+    assert first["messages"] == [
+        {"role": "system", "content": "Answer."},
+        {"role": "user", "content": "Question q0?"},
+        {"role": "assistant", "content": "It is 0."},
+    ]
+    assert [bare["model"], bare["source"]] == ["", ""]
+    assert bare["messages"][-1]["content"] == "\u2028é\n"
+    assert msgspec.convert(first, SftLine)
+    # Columns that TRL's trainers take for something else (trl 1.16: data_utils, SFTTrainer).
+    taken = {"prompt", "completion", "text", "chosen", "rejected", "label", "labels", "input_ids", "images", "tools"}
+    assert not taken & set(SftLine.__struct_fields__)
+
+
+def test_verifiers_that_accepted_are_named(judged: Project, tmp_path: Path) -> None:
+    lines, _ = written(judged, tmp_path, selection=where("verdict=correct", "verdict:b!=none"), verifiers=("a",))
+    assert {tuple(line["verifiers"]) for line in lines} == {("a",)}
+    lines, _ = written(judged, tmp_path, selection=where("verdict=correct"), verifiers=("a", "b"))
+    assert {tuple(line["verifiers"]) for line in lines} == {("a", "b")}
+    lines, _ = written(judged, tmp_path, selection=where("gold=correct"))
+    assert {tuple(line["verifiers"]) for line in lines} == {()}
+
+
+def test_a_text_stands_once_in_a_question(project: Project, tmp_path: Path) -> None:
+    again = [
+        {"question_id": question, "completion_id": f"again-{question}", "completion": "It is 0."}
+        for question in ("q0", "q1", "q0x")
+    ]
+    add_items(project.database, [*again, {"question_id": "q0", "completion_id": "later", "completion": "It is 0. "}])
+
+    lines, report = written(project, tmp_path)
+
+    assert ids(lines)[:4] == ["c0", "c1", "later", "c2"]
+    assert "again-q0" not in ids(lines)
+    assert {"again-q1", "again-q0x"} < set(ids(lines))
+    assert report.sft
+    assert (report.sft.chosen, report.sft.duplicates, report.sft.questions, report.written) == (12, 1, 5, 11)
+
+
+def test_a_draw_stays_when_others_are_added(project: Project, tmp_path: Path) -> None:
+    rows = [{"question_id": f"q{n % 9}", "completion_id": f"n{n}", "completion": f"n{n}"} for n in range(60)]
+    add_items(project.database, rows[:40])
+    few, report = written(project, tmp_path, per_question=3, seed=5)
+    assert report.sft
+    assert (report.sft.seed, report.sft.beyond) == (5, 48 - len(few))
+    assert max(sum(line["question_id"] == f"q{n}" for line in few) for n in range(9)) == 3
+
+    add_items(project.database, rows[40:])
+    more, _ = written(project, tmp_path, per_question=3, seed=5)
+
+    new = {row["completion_id"] for row in rows[40:]}
+    assert [key for key in ids(more) if key not in new] == [key for key in ids(few) if key in ids(more)]
+    assert ids(more) != ids(written(project, tmp_path, per_question=3, seed=6)[0])
+
+
+def test_the_same_choice_gives_the_same_bytes(judged: Project, tmp_path: Path) -> None:
+    asked: dict[str, Any] = {"selection": where("verdict=correct"), "verifiers": ("a",), "per_question": 1}
+    found = []
+    for _ in range(2):
+        written(judged, tmp_path, **asked)
+        found.append((tmp_path / "out.jsonl").read_bytes())
+    assert found[0] == found[1]
+
+
+PAIRED: list[tuple[str, list[bool | None]]] = [
+    ("one", [True, False]),
+    ("other order", [False, True]),
+    ("beside one without gold", [True, None, False]),
+    ("two correct", [True, True, False]),
+    ("two incorrect", [True, False, False]),
+    ("only correct", [True]),
+    ("only incorrect", [False, False]),
+    ("nothing known", [None, None]),
+]
+
+
+def test_only_questions_with_exactly_one_of_each_make_a_pair(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": name, "completion_id": f"{name} {number}", "completion": str(gold), "gold": gold}
+        for name, golds in PAIRED
+        for number, gold in enumerate(golds)
+    ]
+    project = make_project(tmp_path, rows)
+
+    lines, report = written(project, tmp_path, "pairs")
+
+    assert [line["question_id"] for line in lines] == ["one", "other order", "beside one without gold"]
+    assert {(line["chosen"], line["rejected"]) for line in lines} == {("True", "False")}
+    assert (lines[1]["chosen_id"], lines[1]["rejected_id"]) == ("other order 1", "other order 0")
+    assert all(msgspec.convert(line, PairLine) for line in lines)
+    assert report.pairs
+    assert msgspec.to_builtins(report.pairs) == {
+        "questions": 8,
+        "paired": 3,
+        "one_kind": 2,
+        "several": 2,
+        "without_gold": 1,
+    }
+
+
+@pytest.fixture
+def labelled(project: Project, tmp_path: Path) -> Project:
+    said = [
+        {"completion_id": f"c{number}", "annotator": name, "verdict": "correct", "answer_subtype": "A1"}
+        for number in range(4)
+        for name in ("ann", "bob")
+    ]
+    (tmp_path / "labels.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in said))
+    import_labels(project, tmp_path / "labels.jsonl")
+    return project
+
+
+def test_labels_are_those_that_labels_export_writes(labelled: Project, tmp_path: Path) -> None:
+    export(labelled, tmp_path / "here.jsonl", format="labels", names=True)
+    export_labels(labelled, tmp_path / "there.jsonl")
+    assert (tmp_path / "here.jsonl").read_bytes() == (tmp_path / "there.jsonl").read_bytes()
+
+
+def test_labels_of_a_choice_under_pseudonyms(labelled: Project, tmp_path: Path) -> None:
+    lines, report = written(labelled, tmp_path, "labels", selection=where("question_id=q1"))
+
+    assert report.written == 4
+    assert {line["annotator"] for line in lines} == {"annotator-1", "annotator-2"}
+    assert {line["completion_id"] for line in lines} == {"c2", "c3"}
+    assert all(msgspec.convert(line, LabelLine).answer_subtype == "A1" for line in lines)
+
+
+def test_a_format_is_one_entry_of_one_table() -> None:
+    assert get_args(ExportFormat) == FORMATS

@@ -1,0 +1,135 @@
+"""A folder appears whole or not at all, and only what was published is ever replaced."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from workbench.errors import FormatError
+from workbench.model.publication import FORMAT, FORMAT_VERSION, FolderManifest
+from workbench.services.publishing import folder as folders
+from workbench.services.publishing.folder import new_folder
+
+
+def publish(path: Path, content: bytes = b"one", *, force: bool = False) -> None:
+    with new_folder(path, force=force) as folder:
+        folders.write(folder, "data/a.txt", content)
+        manifest = FolderManifest(
+            format=FORMAT,
+            version=FORMAT_VERSION,
+            workbench="0",
+            schema=7,
+            title="t",
+            licence=None,
+            sets=[],
+            files=[folders.described(folder, "data/a.txt")],
+        )
+        folders.write_json(folder, folders.MANIFEST, manifest)
+        folders.write(folder, folders.CHECKSUMS, folders.checksums(manifest.files))
+
+
+def content(path: Path) -> bytes:
+    return (path / "data/a.txt").read_bytes()
+
+
+def test_a_published_folder_is_replaced_only_by_force(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    publish(out)
+    with pytest.raises(FormatError, match="exists"):
+        publish(out, b"two")
+    assert content(out) == b"one"
+    publish(out, b"two", force=True)
+    assert content(out) == b"two"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    publish(tmp_path / "out")
+    assert content(tmp_path / "out") == b"one"
+
+
+@pytest.mark.parametrize("what", ["foreign", "file", "link", "added", "changed", "linked", "emptied", "manifest"])
+def test_force_replaces_nothing_else(tmp_path: Path, what: str) -> None:
+    out, aside = tmp_path / "out", tmp_path / "aside"
+    publish(aside)
+    if what == "foreign":
+        (out / "thesis").mkdir(parents=True)
+        (out / "thesis/chapter.txt").write_text("years of work")
+    elif what == "file":
+        out.write_text("mine")
+    elif what == "link":
+        out.symlink_to(aside)
+    else:
+        publish(out)
+    if what == "added":
+        (out / ".git").mkdir()
+    elif what == "changed":
+        (out / "data/a.txt").write_bytes(b"by hand")
+    elif what == "linked":
+        (out / "data/a.txt").unlink()
+        (out / "data/a.txt").symlink_to(aside / "data/a.txt")
+    elif what == "emptied":
+        (out / "data/a.txt").unlink()
+    elif what == "manifest":
+        (out / "manifest.json").write_text('{"format": "another"}')
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(FormatError):
+        publish(out, b"two", force=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
+    class Killed(BaseException):
+        pass
+
+    out = tmp_path / "out"
+
+    def killed() -> None:
+        with new_folder(out) as folder:
+            folders.write(folder, "data/a.txt", b"half")
+            assert not out.exists()
+            raise Killed
+
+    with pytest.raises(Killed):
+        killed()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_replacement_that_was_killed_is_undone(tmp_path: Path) -> None:
+    """Between its two steps the old folder stands beside under another name."""
+    out = tmp_path / "out"
+    publish(out)
+    out.rename(tmp_path / ".out.replaced")
+    with pytest.raises(FormatError, match="exists"):
+        publish(out, b"two")
+    assert content(out) == b"one"
+    shutil.copytree(out, tmp_path / ".out.replaced")
+    publish(out, b"two", force=True)
+    assert content(out) == b"two"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_what_another_left_under_that_name_is_not_removed(tmp_path: Path) -> None:
+    out, theirs = tmp_path / "out", tmp_path / ".out.replaced"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("years of work")
+    publish(out)
+    with pytest.raises(FormatError, match="replaced"):
+        publish(out, b"two", force=True)
+    assert (theirs / "thesis.txt").exists()
+    assert content(out) == b"one"
+
+
+def test_the_folder_above_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="there is no folder"):
+        publish(tmp_path / "no" / "out")
+
+
+@pytest.mark.parametrize("path", [".", "/", ""], ids=["here", "root", "nothing"])
+def test_a_folder_needs_a_name(path: str) -> None:
+    with pytest.raises(FormatError, match="is no name of a new folder"), new_folder(Path(path), force=True):
+        pass

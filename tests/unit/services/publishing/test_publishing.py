@@ -1,0 +1,280 @@
+"""What is published is what was frozen, the same bytes every time, and reads back."""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow.parquet as pq
+import pytest
+from msgspec import structs
+
+from tests.helpers import make_project
+from tests.publishing import SAMPLE, freeze, with_gold
+from workbench.errors import FormatError, StoreError, UsageError
+from workbench.model.label import EventKind, LabelEvent
+from workbench.model.publication import COLUMNS, FolderManifest, Publication
+from workbench.model.sets import ItemMember, SetName
+from workbench.reports.card.contents import SetContents
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.labelling.agreement.measuring import agreement
+from workbench.services.labelling.labels import import_labels
+from workbench.services.project import Project, open_project
+from workbench.services.publishing import publishing
+from workbench.services.publishing.frozen import frozen_set
+from workbench.services.publishing.gathering import Asked, gather
+from workbench.services.publishing.publishing import publish
+from workbench.store import events, people
+
+Made = tuple[Path, Publication]
+DATA = "data/small/test-00000-of-00001.parquet"
+
+
+def rows_of(folder: Path, path: str = DATA) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / path).to_pylist()
+    return found
+
+
+def lines_of(folder: Path, path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / path).read_bytes().splitlines()]
+
+
+def section(card: str, title: str) -> str:
+    return card.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_every_file_stands_in_the_manifest_and_the_checksums(made: Made) -> None:
+    folder, found = made
+    hashes = {path: sha256(content).hexdigest() for path, content in bytes_of(folder).items()}
+    manifest = msgspec.json.decode((folder / "manifest.json").read_bytes(), type=FolderManifest)
+    assert manifest.files == found.files
+    assert {file.path: file.sha256 for file in found.files} == {
+        path: digest for path, digest in hashes.items() if path not in ("manifest.json", "checksums.txt")
+    }
+    pairs = [line.split("  ") for line in (folder / "checksums.txt").read_text().splitlines()]
+    said = {path: digest for digest, path in pairs}
+    assert said == {path: digest for path, digest in hashes.items() if path != "checksums.txt"}
+    one = found.sets[0]
+    assert (one.tuples, one.questions, one.correct, one.labels, one.verifiers) == (76, 38, 38, 199, 2)
+
+
+def test_the_same_database_gives_the_same_bytes(made: Made, project: Project) -> None:
+    again = project.path.with_name("again")
+    publish(project, [SetName("small")], again)
+    assert bytes_of(again) == bytes_of(made[0])
+
+
+def test_labels_that_come_meanwhile_are_in_no_file(
+    made: Made, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A label that arrives while the folder is written stands in all of it or in nothing of it."""
+
+    def meanwhile(*arguments: Any) -> SetContents:
+        with project.database.write() as connection:
+            events.append(connection, later("new", "label", 1, people.add(connection, "dora"), verdict="correct"))
+        return gather(*arguments)
+
+    monkeypatch.setattr(publishing, "gather", meanwhile)
+    publish(project, [SetName("small")], project.path.with_name("out"))
+    assert bytes_of(project.path.with_name("out")) == bytes_of(made[0])
+
+
+def test_gold_and_types_are_those_that_were_frozen(project: Project, tmp_path: Path) -> None:
+    before = {row["completion_id"]: row for row in _published(project, tmp_path / "before")}
+    key, question = next((row["completion_id"], row["question_id"]) for row in before.values() if row["gold_correct"])
+    with project.database.write() as connection:
+        connection.execute("UPDATE item_states SET gold = 1 - gold WHERE gold IS NOT NULL")
+        connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold")
+        connection.execute("UPDATE questions SET subtype = 'D2', type = 'D' WHERE key = ?", (question,))
+        connection.execute("UPDATE item_states SET subtype = 'D2'")
+    found = publish(project, [SetName("small")], tmp_path / "after")
+    after = {row["completion_id"]: row for row in rows_of(tmp_path / "after")}
+    assert {name: row["gold_correct"] for name, row in after.items()} == {
+        name: row["gold_correct"] for name, row in before.items()
+    }
+    assert {name: row["answer_subtype"][:2] for name, row in after.items()} == {
+        name: row["answer_subtype"][:2] for name, row in before.items()
+    }
+    assert after[key]["answer_type"][0] == before[key]["answer_type"][0]
+    assert found.sets[0].differing.gold == 76
+    assert found.sets[0].differing.types
+    assert any("gold of 76 items" in note for note in found.notes)
+    card = (tmp_path / "after" / "README.md").read_text()
+    assert "the gold of 76 items" in card
+    assert section(card, "Data card") == section((tmp_path / "before" / "README.md").read_text(), "Data card")
+    board = lines_of(tmp_path / "after", "leaderboard/small.jsonl")
+    assert board == lines_of(tmp_path / "before", "leaderboard/small.jsonl")
+
+
+def _published(project: Project, folder: Path) -> list[dict[str, Any]]:
+    publish(project, [SetName("small")], folder)
+    return rows_of(folder)
+
+
+def test_items_come_back_from_both_files(made: Made, tmp_path: Path) -> None:
+    folder, _ = made
+    source = {row["completion_id"]: row for row in lines_of(SAMPLE, "tuples.jsonl")}
+    for path in (DATA, "verifybench/small.jsonl"):
+        project = open_project(tmp_path / f"{Path(path).stem}.db", create=True)
+        import_files(project, plan_import([folder / path]), dataset="again")
+        rows = project.database.reader().execute(
+            "SELECT c.key, q.key, qt.text, qt.reference, ct.text, c.imported_gold, q.type, q.subtype "
+            "FROM completions AS c JOIN completion_text AS ct USING (id) JOIN questions AS q ON q.id = c.question_id "
+            "JOIN question_text AS qt ON qt.id = q.id"
+        )
+        back = {row[0]: row[1:] for row in rows}
+        published = {row["completion_id"]: row for row in rows_of(folder)}
+        assert back.keys() == published.keys()
+        for key, row in published.items():
+            kept = ("question_id", "question", "answer", "completion")
+            types = (row["answer_type"][0], row["answer_subtype"][:2])
+            assert back[key] == (*(row[name] for name in kept), int(row["gold_correct"]), *types)
+            assert [row[name] for name in kept] == [source[key][name] for name in kept]
+
+
+def test_labels_come_back_with_their_agreement(made: Made, project: Project, tmp_path: Path) -> None:
+    folder, _ = made
+    again = open_project(tmp_path / "again.db", create=True)
+    import_files(again, plan_import([folder / DATA]), dataset="again")
+    assert import_labels(again, folder / "annotations/small.jsonl").refused == 0
+    selection = frozen_set(project, SetName("small")).selection
+    for task in ("correctness", "type"):
+        ours, theirs = agreement(project, task, selection=selection).report, agreement(again, task).report
+        assert (ours.labels, ours.paired) == (theirs.labels, theirs.paired)
+        assert ours.krippendorff_alpha == pytest.approx(theirs.krippendorff_alpha)
+
+
+def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: Project) -> None:
+    people = {line["annotator"] for line in lines_of(made[0], "annotations/small.jsonl")}
+    assert people == {"annotator-1", "annotator-2", "annotator-3"}
+    whole = b"".join(bytes_of(made[0]).values())
+    assert not re.search(rb"amira|chidi|\bben\b", whole)
+    publish(project, [SetName("small")], project.path.with_name("named"), asked=Asked(names=True))
+    named = project.path.with_name("named")
+    assert {line["annotator"] for line in lines_of(named, "annotations/small.jsonl")} == {"amira", "ben", "chidi"}
+    assert "| amira | ben |" in (named / "README.md").read_text()
+
+
+def test_checks_stay_with_the_coordinator(project: Project, made: Made) -> None:
+    """An item of the set that has become a check is published as any other, and no answer to it is."""
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO check_items (completion_id, verdict, added_at) VALUES (1, 'correct', 'x')")
+        connection.execute(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, round, verdict, schema, created_at) "
+            "VALUES ('u', 'check', 'correctness', 1, 3, 1, 'incorrect', 2, '2025-01-01')"
+        )
+    out = project.path.with_name("out")
+    publish(project, [SetName("small")], out)
+    assert rows_of(out) == rows_of(made[0])
+    assert (out / "annotations/small.jsonl").read_bytes() == (made[0] / "annotations/small.jsonl").read_bytes()
+    assert b"check" not in (out / "annotations/small.jsonl").read_bytes()
+
+
+def later(uuid: str, kind: EventKind, item: int, person: int, **said: Any) -> LabelEvent:
+    at = "2030-01-01T00:00:00.000000Z"
+    return LabelEvent(uuid=uuid, kind=kind, task="correctness", subject=item, annotator=person, created_at=at, **said)
+
+
+def test_labels_that_stand_are_published(project: Project, made: Made) -> None:
+    """Not what was corrected or taken back, nor the coordinator's exclusions."""
+    reader = project.database.reader()
+    rows = reader.execute(
+        "SELECT e.uuid, e.subject, e.annotator_id FROM label_events AS e JOIN set_items ON completion_id = e.subject "
+        "WHERE e.task = 'correctness' AND e.kind = 'label' ORDER BY e.id LIMIT 2"
+    ).fetchall()
+    (first, item, person), (second, other, another) = rows
+    with project.database.write() as connection:
+        events.append(connection, later("a", "label", item, person, supersedes=first, verdict="correct"))
+        events.append(connection, later("b", "retraction", other, another, supersedes=second))
+        events.append(connection, later("c", "exclusion", item, 3, verdict="unsuitable", exclusion_reason="other"))
+    out = project.path.with_name("out")
+    publish(project, [SetName("small")], out)
+    before, after = ({line["uuid"] for line in lines_of(f, "annotations/small.jsonl")} for f in (made[0], out))
+    assert (before - after, after - before) == ({first, second}, {"a"})
+    assert "1 label came after the set was frozen" in (out / "README.md").read_text()
+
+
+def test_data_sets_that_share_ids_are_told_apart(tmp_path: Path) -> None:
+    rows = [
+        {"dataset": name, "question_id": "q", "completion_id": "c", "completion": name, "gold": gold, "subtype": "A1"}
+        for name, gold in (("one", True), ("two", False))
+    ]
+    project = make_project(tmp_path, rows)
+    freeze(project, "both")
+    publish(project, [SetName("both")], tmp_path / "out")
+    found = rows_of(tmp_path / "out", "data/both/test-00000-of-00001.parquet")
+    assert [(row["question_id"], row["completion_id"]) for row in found] == [("one/q", "one/c"), ("two/q", "two/c")]
+    assert "each id has its data set before it" in (tmp_path / "out" / "README.md").read_text()
+
+
+def test_a_new_version_says_what_changed(project: Project) -> None:
+    members = with_gold(project)
+    other = structs.replace(members[1], gold=not members[1].gold, subtype="D2")
+    freeze(project, members=[other, *members[2:]])
+    publish(project, [SetName("small")], project.path.with_name("out"))
+    card = (project.path.with_name("out") / "README.md").read_text()
+    said = section(card, "Changes since version 1")
+    lines = [line.split("**")[1] for line in said.splitlines() if line.startswith("- ")]
+    assert lines == ["Removed", "Other gold", "Other type"]
+
+
+@pytest.mark.parametrize("kind", ["draw", "picks", "queue"])
+def test_what_is_not_finished_is_not_published(project: Project, kind: Any) -> None:
+    freeze(project, "early", kind=kind)
+    with pytest.raises(UsageError, match=kind):
+        publish(project, [SetName("early")], project.path.with_name("out"))
+
+
+def test_what_is_missing_is_not_published(project: Project) -> None:
+    out = project.path.with_name("out")
+    freeze(project, "open", members=[ItemMember(item=1, stratum="")])
+    with pytest.raises(UsageError, match="1 of 1 items of open@1 had no gold"):
+        publish(project, [SetName("open")], out)
+    with pytest.raises(UsageError, match="no set 'none'"):
+        publish(project, [SetName("none")], out)
+    with pytest.raises(UsageError, match="one name"):
+        publish(project, [SetName("small"), SetName("small", 1)], out)
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM completion_text WHERE id = 1")
+    with pytest.raises(StoreError, match="1 of 76 items of small@1 have lost their texts"):
+        publish(project, [SetName("small")], out)
+    assert not out.exists()
+
+
+def test_other_items_than_were_frozen_are_not_published(project: Project) -> None:
+    with project.database.write() as connection:
+        connection.execute("UPDATE completions SET hash = zeroblob(16) WHERE id = 1")
+    with pytest.raises(StoreError, match="digest"):
+        publish(project, [SetName("small")], project.path.with_name("out"))
+
+
+def test_without_pyarrow_it_says_what_to_install(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(FormatError, match="pyarrow") as caught:
+        publish(project, [SetName("small")], project.path.with_name("out"))
+    assert "pip install" in caught.value.hint
+    assert not list(project.path.parent.glob("*out*"))
+
+
+def test_the_columns_are_those_of_the_card(made: Made) -> None:
+    assert list(rows_of(made[0])[0]) == list(COLUMNS)
+    card = (made[0] / "README.md").read_text()
+    for name in COLUMNS:
+        assert f"| {name.replace('_', chr(92) + '_')} | " in card
+
+
+def test_real_rows_stand_in_the_released_file_byte_for_byte(real_file: Path, tmp_path: Path) -> None:
+    project = open_project(tmp_path / "p.db", create=True)
+    import_files(project, plan_import([real_file]), dataset="hard")
+    freeze(project, "hard", kind="hard")
+    publish(project, [SetName("hard")], tmp_path / "out")
+    project.close()
+    assert (tmp_path / "out/verifybench/hard.jsonl").read_bytes() == real_file.read_bytes()

@@ -1,0 +1,70 @@
+"""Which verifier rewards, and what is said against it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.background import install_plugin
+from tests.helpers import make_project, numbered
+from workbench.errors import UsageError
+from workbench.services.project import open_project
+from workbench.services.rewarding.choosing import Chosen, chosen
+from workbench.services.running import probing
+
+
+def probed(path: Path, kind: str) -> Chosen:
+    project = open_project(path)
+    probing.run(project, probing.plan(project, kind, families=("P1", "P5"), limit=2, workers=1))
+    project.close()
+    return chosen(kind, database=path)
+
+
+def test_what_accepted_empty_answers_is_not_recommended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    found = probed(project.path, "always-correct")
+    assert found.probe is not None
+    assert found.probe.accepted["P1"] == 1.0
+    assert len(found.warnings) == 2
+    assert all(" probes of P" in warning for warning in found.warnings)
+
+
+def test_nothing_is_said_against_what_accepted_nothing(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    assert chosen("exact", database=project.path).warnings[0].startswith("exact was never probed here")
+    found = probed(project.path, "exact")
+    assert found.warnings == ()
+    assert found.probe is not None
+    assert found.probe.accepted["P1"] == 0.0
+
+
+def test_without_a_project_there_is_nothing_to_look_up() -> None:
+    found = chosen("exact")
+    assert (found.name, found.probe, found.warnings) == ("exact", None, ())
+
+
+OPTIONS = {"base_url": "http://localhost:9/v1", "model": "m"}
+
+
+def test_what_asks_servers_takes_a_database(tmp_path: Path) -> None:
+    make_project(tmp_path).close()
+    assert chosen("llm-judge", OPTIONS, tmp_path / "p.db", trust=True, asking=True).database == tmp_path / "p.db"
+    assert chosen("exact", database=tmp_path / "p.db", asking=True).database is None
+    with pytest.raises(UsageError, match="asks a model server"):
+        chosen("llm-judge", OPTIONS, asking=True)
+    with pytest.raises(UsageError, match="judges no completions"):
+        chosen("answer-type", OPTIONS, tmp_path / "p.db", trust=True, asking=True)
+    with pytest.raises(UsageError, match="runs programs"):
+        chosen("execution", database=tmp_path / "p.db", asking=True)
+
+
+@pytest.mark.parametrize("kind", ["answer-type", "judge-duel", "llm-judge"])
+def test_what_judges_no_completion_here_is_refused(tmp_path: Path, kind: str) -> None:
+    project = make_project(tmp_path)
+    project.close()
+    with pytest.raises(UsageError):
+        chosen(kind, OPTIONS, project.path, trust=True)

@@ -1,0 +1,106 @@
+"""Frozen sets: versions, conditions on them, and that nothing changes them."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import UsageError
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.sets import ItemMember, NewSet, QuestionMember, SetName, StoredSet
+from workbench.services.project import Project
+from workbench.store import sets
+from workbench.store.selection import chosen_ids
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make_project(tmp_path, numbered(6))
+
+
+def freeze(project: Project, name: str, items: tuple[int, ...] = (), questions: tuple[int, ...] = ()) -> StoredSet:
+    new = NewSet(
+        name=name,
+        kind="balanced" if items else "draw",
+        seed=0,
+        config="{}",
+        report="{}",
+        items=tuple(ItemMember(item=item, stratum="A", gold=True, gold_from="agreed", subtype="A1") for item in items),
+        questions=tuple(QuestionMember(question=question, stratum="A") for question in questions),
+    )
+    with project.database.write() as connection:
+        return sets.put(connection, new)
+
+
+def chosen(project: Project, condition: str) -> list[int]:
+    return chosen_ids(project.database.reader(), Selection((parse_condition(condition),)))
+
+
+def test_a_condition_names_the_newest_version_or_another(project: Project) -> None:
+    assert freeze(project, "s", (1, 2)).version == 1
+    assert freeze(project, "s", (3,)).version == 2
+
+    assert chosen(project, "set=s") == [3]
+    assert chosen(project, "set=s@1") == [1, 2]
+    assert chosen(project, "set!=s@1") == [3, 4, 5, 6]
+
+
+def test_a_set_of_questions_holds_all_their_completions(project: Project) -> None:
+    found = freeze(project, "draw", questions=(1, 3))
+
+    assert (found.items, found.questions) == (0, 2)
+    assert chosen(project, "set=draw") == [1, 2, 5, 6]
+
+
+@pytest.mark.parametrize("condition", ["set=no", "set=s@9", "set=", "set=a b", "set<s", "set=s@0"])
+def test_what_names_no_set_is_refused(project: Project, condition: str) -> None:
+    freeze(project, "s", (1,))
+
+    with pytest.raises(UsageError):
+        chosen(project, condition)
+
+
+def test_the_digest_tells_members_and_not_their_row_ids(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.mkdir()
+    second.mkdir()
+    one = freeze(make_project(first, numbered(4)), "s", (1, 4))
+    other = freeze(make_project(second, numbered(4)[::-1]), "s", (4, 1))
+
+    assert one.digest == other.digest
+    assert one.digest != freeze(make_project(tmp_path, numbered(4)), "s", (1, 3)).digest
+
+
+@pytest.mark.parametrize("table", ["sets", "set_items", "set_questions", "set_runs"])
+@pytest.mark.parametrize("statement", ["DELETE FROM {}", "UPDATE {} SET rowid = rowid"])
+def test_a_set_is_frozen(project: Project, table: str, statement: str) -> None:
+    freeze(project, "s", (1, 2))
+    freeze(project, "d", questions=(1,))
+    if table != "sets":
+        statement = statement.replace("rowid = rowid", "set_id = set_id")
+    with project.database.write() as connection:
+        if table == "set_runs":
+            verifier = (
+                "INSERT INTO verifiers (name, kind, config, config_hash, created_at) VALUES ('v', 'k', '', '', '')"
+            )
+            connection.execute(verifier)
+            connection.execute(
+                "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
+                "VALUES (1, '1', '', 1, 'complete', 0, '')"
+            )
+            connection.execute("INSERT INTO set_runs VALUES (1, 1)")
+        with pytest.raises(sqlite3.IntegrityError, match="frozen"):
+            connection.execute(statement.format(table))
+
+
+def test_a_set_is_found_with_what_it_was_made_of(project: Project) -> None:
+    made = freeze(project, "s", (2, 1))
+    reader = project.database.reader()
+
+    assert sets.require(reader, SetName("s")) == made
+    assert [member.item for member in sets.items(reader, made.id)] == [1, 2]
+    with pytest.raises(UsageError, match="no set 's@2'"):
+        sets.require(reader, SetName("s", 2))

@@ -1,0 +1,303 @@
+"""Verifiers as reward functions: the shapes of three trainers, what is left out, and what must not stop a training."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import workbench
+from tests.background import install_plugin
+from tests.helpers import make_project
+from workbench.errors import UsageError
+from workbench.model.verdict import Outcome, VerifierInput
+from workbench.training import verl
+from workbench.training.reward import Reward
+
+
+@pytest.fixture(scope="module")
+def rules() -> Iterator[Reward]:
+    with workbench.reward("rules") as made:
+        yield made
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+
+
+def turn(content: Any, role: str = "assistant") -> dict[str, Any]:
+    return {"role": role, "content": content}
+
+
+@pytest.mark.parametrize(
+    ("completion", "expected"),
+    [
+        (r"So \boxed{2}", 1.0),
+        (r"So \boxed{3}", 0.0),
+        ([turn(r"So \boxed{2}")], 1.0),
+        ([turn(r"\boxed{2}"), turn("7", "tool"), turn(r"\boxed{3}")], 0.0),
+        ([turn([{"type": "text", "text": r"So \bo"}, {"type": "image"}, {"type": "text", "text": "xed{2}"}])], 1.0),
+        ([turn(None)], None),
+        ([], None),
+        ("", None),
+        ("I do not know.", 0.0),
+    ],
+)
+def test_trl_s_plain_texts_and_conversations(rules: Reward, completion: Any, expected: float | None) -> None:
+    prompts = ["What is 1+1?" if isinstance(completion, str) else [turn("What is 1+1?", "user")]]
+    assert rules(prompts=prompts, completions=[completion], completion_ids=[[1]], ground_truth=["2"]) == [expected]
+
+
+@pytest.mark.parametrize("name", ["reference", "ground_truth", "solution", "answer"])
+def test_the_column_of_references_is_found(rules: Reward, name: str) -> None:
+    assert rules(prompts=["q"] * 3, completions=[r"\boxed{2}"] * 3, **{name: ["2", 2, None]}) == [1.0, 1.0, None]
+
+
+def test_the_question_is_the_prompt_unless_there_is_a_column() -> None:
+    seen: list[VerifierInput] = []
+
+    class Watched(Reward):
+        def verdicts(self, items: Any) -> Any:
+            seen.extend(items)
+            return super().verdicts(items)
+
+    reward = Watched("exact")
+    reward(
+        prompts=[[turn("be brief", "system"), turn("1+1?", "user")]], completions=["a"], answer=["a"], subtype=["A1"]
+    )
+    reward(prompts=["Solve: 1+1?"], completions=["a"], answer=["a"], question=["1+1?"], subtype=["Integer"])
+    reward(prompts=["1+1?"], completions=["a"], answer=["a"], subtype=["no such"])
+    assert [item.question for item in seen] == ["1+1?"] * 3
+    assert [item.subtype for item in seen] == ["A1", "A1", None]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "ground_truth is missing"),
+        ({"answer": ["2"], "solution": ["2"]}, "solution or answer"),
+        ({"answer": ["2", "3"]}, "answer has 2 values for 1 completions"),
+        ({"answer": "2"}, "answer must be a list"),
+        ({"answer": [["2"]]}, r"answer\[0\] must be text"),
+        ({"answer": [True]}, r"answer\[0\] must be text"),
+        ({"answer": ["2"], "completions": [[3]]}, r"completions\[0\]\[0\] must be a message"),
+        ({"answer": ["2"], "completions": [[turn(7.5j)]]}, r"completions\[0\]\[0\]\.content must be text"),
+        ({"answer": ["2"], "completions": None}, "completions must be a list"),
+    ],
+)
+def test_what_can_t_be_judged_is_named(rules: Reward, columns: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        rules(**{"prompts": ["q"], "completions": ["x"], **columns})
+
+
+def test_the_column_can_be_named() -> None:
+    reward = workbench.reward("exact", reference="gold")
+    assert reward(prompts=["q"], completions=["a"], gold=["a"], answer=["b"], solution=["c"]) == [1.0]
+    with pytest.raises(UsageError, match="gold is missing"):
+        reward(prompts=["q"], completions=["a"], answer=["b"])
+
+
+def test_trl_is_told_more_where_it_asks_for_it(rules: Reward) -> None:
+    extra: dict[str, list[Any]] = {}
+    figures: dict[str, float] = {}
+    rules(
+        prompts=["q"] * 3,
+        completions=[r"\boxed{2}", "", "x"],
+        answer=["2", "2", None],
+        log_extra=extra.__setitem__,
+        log_metric=figures.__setitem__,
+        trainer_state=object(),
+    )
+    assert extra == {
+        "rules verdict": ["correct", "abstain", None],
+        "rules reason": ["text_equal", "no_answer_found", None],
+    }
+    assert figures == {"rules/undecided": 0.5}
+    assert rules.__name__ == "workbench:rules"
+
+
+@pytest.mark.parametrize("undecided", [None, -1.0, 0.5])
+def test_undecided_ones_count_as_told(undecided: float | None) -> None:
+    with workbench.reward("rules", undecided=undecided) as reward:
+        assert reward(prompts=["q"], completions=[""], answer=["2"]) == [undecided]
+        number = 0.0 if undecided is None else undecided
+        assert reward.compute_score("d", "", "2")["score"] == number
+        assert reward.reward_func(["q"], ["q"], ["2"])["rewards"] == [number]
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf")])
+def test_a_reward_is_finite(wrong: float) -> None:
+    with pytest.raises(UsageError, match="is no reward"):
+        workbench.reward("exact", undecided=wrong)
+
+
+def test_the_verifier_s_own_score_on_request() -> None:
+    columns: dict[str, Any] = {"prompts": ["q"], "completions": ["the cat sat on the mat"], "answer": ["the cat sat"]}
+    assert workbench.reward("chrf")(**columns) == [1.0]
+    (score,) = workbench.reward("chrf", own_score=True)(**columns)
+    assert score is not None
+    assert 0 < score < 1
+
+
+def test_verl_s_fields_are_the_same_whatever_the_verdict(rules: Reward) -> None:
+    kept: dict[str, Any] = {"split": "train", "index": 4, "num_turns": None}
+    right = rules.compute_score(
+        data_source="d", solution_str=r"\boxed{B}", ground_truth="B", extra_info={"question": "(A) 1 (B) 2", **kept}
+    )
+    assert right == {"score": 1.0, "acc": 1.0, "undecided": 0.0, "verdict": "correct", "reason": "text_equal"}
+    hm = rules.compute_score("d", "", "2", None, reward_router_address="x")
+    assert hm == {"score": 0.0, "acc": 0.0, "undecided": 1.0, "verdict": "abstain", "reason": "no_answer_found"}
+    batch = rules.compute_scores(["d"] * 2, [r"\boxed{B}", ""], ["B", 2], [{}, None])
+    assert [one["acc"] for one in batch] == [1.0, 0.0]
+    with pytest.raises(UsageError, match=r"ground_truths\[1\] must be text"):
+        rules.compute_scores(["d"] * 2, ["a", "b"], ["a", ["b"]])
+
+
+def test_verl_s_configuration_chooses_the_verifier() -> None:
+    assert verl.compute_score("d", "a", "a", verifier="exact", undecided=-1.0, unknown=7)["score"] == 1.0
+    assert verl.compute_score("d", "a", "a", verifier="always-incorrect")["score"] == 0.0
+    assert verl.compute_scores(["d"], ["a b"], ["a b"], None, verifier="chrf", options={"threshold": 0.5})[0]["acc"]
+    with pytest.raises(UsageError, match="no verifier named"):
+        verl.compute_score("d", "a", "a", verifier="nothing")
+
+
+@pytest.mark.parametrize(
+    ("query", "completion"),
+    [
+        ("<s>[INST] 1+1? [/INST] 2</s>", " 2"),
+        ("1+1?2<|im_end|>\n<|endoftext|>", "2"),
+        ("1+1?1+1?2", "1+1?2"),
+        ("cut to fit: 2<|im_end|>", "cut to fit: 2"),
+        ("1+1?</s></s>", ""),
+        ("1+1? 2 \n", " 2 \n"),
+    ],
+)
+def test_openrlhf_s_query_is_prompt_and_completion(query: str, completion: str) -> None:
+    from workbench.services.rewarding.openrlhf import inputs
+
+    prompt = "[INST] 1+1? [/INST]" if "[INST]" in query else "1+1?"
+    (item,) = inputs([query], [prompt], ["2"])
+    assert (item.completion, item.question, item.reference) == (completion, prompt, "2")
+
+
+def test_a_megabyte_of_end_tokens_takes_no_time() -> None:
+    from workbench.services.rewarding.openrlhf import completion_of
+
+    assert completion_of("q" + "</s> " * 200_000, "q") == ""
+
+
+def test_openrlhf_s_answer(rules: Reward) -> None:
+    assert rules.reward_func([r"q\boxed{2}", "q"], ["q", "q"], ["2", "2"], more=1) == {
+        "rewards": [1.0, 0.0],
+        "scores": [1.0, 0.0],
+        "extra_logs": {"undecided": [0.0, 1.0]},
+    }
+
+
+@pytest.mark.parametrize("kind", ["llm-judge", "reward-model", "execution"])
+def test_what_asks_servers_or_runs_programs_is_refused(kind: str) -> None:
+    options = {} if kind == "execution" else {"base_url": "http://localhost:9/v1", "model": "m"}
+    with pytest.raises(UsageError, match="works in runs only"):
+        workbench.reward(kind, options=options)
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_bomb_costs_only_its_own_reward() -> None:
+    completions = ["later a", "later hang", "now", "later crash", "later raise", "later a", "x\ud800"]
+    with workbench.reward("staged", options={"ms": "1"}, undecided=-1.0, workers=2, timeout=0.4) as reward:
+        items = [VerifierInput(item=0, question="q", reference="r", completion=text) for text in completions]
+        verdicts = reward.verdicts(items)
+        assert [(verdict.outcome.word, verdict.reason) for verdict in verdicts] == [
+            ("incorrect", "compared"),
+            ("abstain", "timeout"),
+            ("correct", "quick"),
+            ("abstain", "worker_died"),
+            ("error", "internal"),
+            ("incorrect", "compared"),
+            ("error", "internal"),
+        ]
+        assert reward(prompts=["q"], completions=["later hang"], answer=["r"]) == [-1.0]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_threads_get_their_own_answers() -> None:
+    with workbench.reward("staged", options={"ms": "1"}, workers=2) as reward, ThreadPoolExecutor(16) as threads:
+
+        def ask(number: int) -> str | None:
+            texts = f"later {number}", "now"
+            items = [VerifierInput(item=0, question="q", reference="r", completion=text) for text in texts]
+            return reward.verdicts(items)[0].candidate_final
+
+        assert list(threads.map(ask, range(200))) == [f"later {number}" for number in range(200)]
+
+
+@pytest.mark.usefixtures("plugin")
+def test_a_caller_that_is_interrupted_crosses_no_answers() -> None:
+    """verl's legacy manager stops a slow call with an alarm, wherever it is."""
+
+    def alarm(*_: object) -> None:
+        raise TimeoutError
+
+    with workbench.reward("staged", options={"ms": "300"}, workers=1) as reward:
+        items = [VerifierInput(item=0, question="q", reference="r", completion=f"later {n}") for n in range(3)]
+        reward.verdicts(items[:1])
+        before = signal.signal(signal.SIGALRM, alarm)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(TimeoutError):
+                reward.verdicts(items[1:2])
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+        assert [verdict.candidate_final for verdict in reward.verdicts(items)] == ["later 0", "later 1", "later 2"]
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_copy_works_in_a_process_that_was_forked() -> None:
+    with workbench.reward("staged", options={"ms": "1"}, workers=1) as reward:
+        item = VerifierInput(item=0, question="q", reference="r", completion="later a")
+        assert reward.verdicts([item])[0].outcome is Outcome.INCORRECT
+        other = VerifierInput(item=0, question="q", reference="r", completion="later b")
+        child = os.fork()
+        if not child:
+            signal.alarm(20)
+            os._exit(reward.verdicts([other])[0].outcome is not Outcome.INCORRECT)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert reward.verdicts([other])[0].outcome is Outcome.INCORRECT
+
+
+def test_it_can_be_sent_to_another_process() -> None:
+    reward = workbench.reward("exact", undecided=0.25)
+    scored = pickle.loads(pickle.dumps(reward.compute_score))
+    assert scored("d", "a", "a")["score"] == 1.0
+
+
+@pytest.mark.usefixtures("plugin")
+def test_closing_ends_the_thread_and_the_next_call_starts_anew() -> None:
+    before = threading.active_count()
+    reward = workbench.reward("staged", options={"ms": "1"}, workers=1)
+    item = VerifierInput(item=0, question="q", reference="r", completion="later a")
+    assert reward.verdicts([item])[0].outcome is Outcome.INCORRECT
+    assert threading.active_count() == before + 1
+    reward.close()
+    assert threading.active_count() == before
+    assert reward.verdicts([item])[0].outcome is Outcome.INCORRECT
+    reward.close()
+
+
+def test_a_project_s_verifier_warns_of_what_was_never_probed(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    project.close()
+    (tmp_path / "workbench.toml").write_text('[verifiers.mine]\nkind = "chrf"\nthreshold = 0.5\n')
+    with pytest.warns(UserWarning, match="never probed"):
+        reward = workbench.reward("mine", database=project.path)
+    assert reward(prompts=["q"], completions=["a b"], answer=["a b"]) == [1.0]

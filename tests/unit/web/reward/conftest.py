@@ -1,0 +1,44 @@
+"""Reward servers in the test's own process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.background import install_plugin
+from workbench.services.rewarding.choosing import chosen
+from workbench.services.rewarding.scale import Scale
+from workbench.web.reward.gate import Rules
+from workbench.web.reward.server import RewardServer, serving
+from workbench.web.serve.addresses import Address
+
+Serving = Callable[..., AbstractAsyncContextManager[RewardServer]]
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
+    """Makes a server of a verifier (of ``tests/plugin`` too) on a free port."""
+    install_plugin(tmp_path, monkeypatch)
+
+    @asynccontextmanager
+    async def make(
+        kind: str = "exact",
+        *,
+        undecided: float | None = None,
+        token: str | None = None,
+        max_body: int = 4 << 20,
+        queue: int = 100,
+        timeout: float | None = None,
+        **options: Any,
+    ) -> AsyncIterator[RewardServer]:
+        rules = Rules(address=Address("127.0.0.1", 0), token=token, max_body=max_body)
+        scale = Scale(undecided=undecided)
+        given = {name: str(value) for name, value in options.items()}
+        async with serving(chosen(kind, given), scale, rules, queue, 2, timeout) as server:
+            yield server
+
+    return make

@@ -1,0 +1,239 @@
+"""``workbench complete DB plan.toml``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.cli.asking import one_line
+from workbench.cli.common import (
+    REFUSED_SOME,
+    database_argument,
+    json_option,
+    options_of,
+    print_json,
+    project_at,
+    say,
+    show,
+    trust_option,
+    trusting,
+)
+from workbench.cli.usage_text import tokens
+from workbench.model.sampling import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
+from workbench.model.sets import SetName
+from workbench.render.bars import NONE, compact_count, counted, dollars
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.runs.completing import Standing, Watch
+    from workbench.services.sampling.plan import CompletionPlan
+
+_INTERRUPTED = 130
+
+
+@click.command()
+@database_argument
+@click.argument("plan", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--set", "set_", metavar="NAME", help="The set of questions, where the plan names none.")
+@click.option("--dataset", metavar="NAME", help="All questions of a data set instead.")
+@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model of the plan (repeatable).")
+@click.option(
+    "-o",
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
+)
+@click.option(
+    "-n", "--samples", type=click.IntRange(1, 1000), default=1, help="Without a plan: completions of each question."
+)
+@click.option("--dry-run", is_flag=True, help="Only say what it will take; nothing is asked.")
+@click.option("--retry-errors", is_flag=True, help="Ask again for what failed for good.")
+@trust_option
+@json_option
+def command(
+    database: str,
+    plan: Path | None,
+    set_: str | None,
+    dataset: str | None,
+    models: tuple[str, ...],
+    options: tuple[str, ...],
+    samples: int,
+    dry_run: bool,
+    retry_errors: bool,
+    trust: bool,
+    as_json: bool,
+) -> None:
+    """Have models write completions of a set's questions, and add them to the data set.
+
+    PLAN is a TOML file with any number of models (docs/completions.md). All are asked at a time, each at its own pace.
+    The same command goes on after a kill: what was answered is never asked again.
+    """
+    with project_at(database) as project:
+        wanted = _plan(project, plan, models, options_of(options), samples, set_, dataset)
+        if dry_run:
+            _plan_only(project, wanted, retry_errors, as_json)
+            return
+        report = _completed(project, wanted, retry_errors, trust)
+    if as_json:
+        print_json(report)
+    else:
+        _show_written(report)
+    if any(one.halted for one in report.models):
+        sys.exit(1)
+    if report.missing:
+        sys.exit(REFUSED_SOME)
+
+
+def _plan(
+    project: Project,
+    file: Path | None,
+    models: tuple[str, ...],
+    options: dict[str, str],
+    samples: int,
+    set_: str | None,
+    dataset: str | None,
+) -> CompletionPlan:
+    from msgspec import structs
+
+    from workbench.services.sampling.plan_file import only, plan_in, plan_of
+
+    if file is None:
+        plan = plan_of(project, models, options, samples)
+    elif options or samples > 1:
+        raise click.UsageError("-o and -n are for a model without a plan: write them into the plan.")
+    else:
+        plan = only(plan_in(project, file), models)
+    if set_ is None and dataset is None:
+        return plan
+    if plan.set is not None or plan.dataset is not None:
+        raise click.UsageError("The plan says which questions: leave --set and --dataset out.")
+    return structs.replace(plan, set=None if set_ is None else SetName.parse(set_), dataset=dataset)
+
+
+def _plan_only(project: Project, plan: CompletionPlan, again: bool, as_json: bool) -> None:
+    from workbench.services.sampling.planning import planned
+
+    report = planned(project, plan, again=again)
+    if as_json:
+        print_json(report)
+    else:
+        _show_planned(report)
+
+
+def _completed(project: Project, plan: CompletionPlan, again: bool, trust: bool) -> CompletionsWritten:
+    from workbench.services.sampling.completing import complete
+
+    try:
+        with _drawing(plan) as watch:
+            return trusting(lambda yes: complete(project, plan, again=again, trust=yes, watch=watch), trust)
+    except KeyboardInterrupt:
+        say("Stopped. What was answered is stored; the same command goes on from there.")
+        sys.exit(_INTERRUPTED)
+
+
+@contextmanager
+def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
+    """Progress on a terminal; None where there is none."""
+
+    def words(standings: Mapping[str, Standing]) -> str:
+        done = sum(one.done for one in standings.values())
+        failed = sum(one.failed.total() for one in standings.values())
+        at_work = [name for name, one in standings.items() if not one.over]
+        told = [f"{done:,} completions", f"{len(at_work)} of {counted(len(standings), 'model')} at work"]
+        told += [f"{failed:,} failed"] if failed else []
+        told += [f"last: {at_work[0]}"] if len(at_work) == 1 and len(plan.models) > 1 else []
+        return ", ".join(told)
+
+    with one_line() as line:
+        yield line and (lambda standings: line(words(standings)))
+
+
+def _show_planned(report: CompletionsPlanned) -> None:
+    show(f"{counted(report.questions, 'question')} of {report.set or report.dataset}")
+    for one in report.models:
+        show(f"  {one.model}: {', '.join(_planned_words(one))}")
+    total = report.total
+    words = [
+        f"{total.there:,} of {counted(total.completions, 'completion')} there",
+        f"{counted(total.calls, 'call')} to make",
+        f"{compact_count(total.prompt_tokens)} tokens in, {_tokens(total.completion_tokens)} out",
+        _money(total.cost, total.unpriced) if total.calls else "nothing to pay",
+        _time(total.seconds),
+    ]
+    show(f"All {counted(total.models, 'model')}: {', '.join(words)}")
+    if report.max_cost is not None:
+        show(f"  At most {dollars(report.max_cost)} will be spent.")
+    say("  Estimates: a token for 4 bytes of a request; replies as long as they were up to now, else 1,000 tokens.")
+    if report.missing:
+        say(f"  Not complete: {', '.join(report.missing)}")
+
+
+def _planned_words(one: ModelPlan) -> Iterator[str]:
+    yield f"{one.there:,} of {one.questions * one.samples:,} there"
+    if one.stored:
+        yield f"{one.stored:,} answered before"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    yield f"{counted(one.calls, 'call')} to make"
+    if one.calls:
+        yield f"{compact_count(one.prompt_tokens)} tokens in, {_tokens(one.completion_tokens)} out"
+        yield _money(one.cost, 0)
+        yield _time(one.seconds)
+
+
+def _tokens(found: Expected) -> str:
+    most = "without a limit" if found.most is None else f"at most {compact_count(round(found.most))}"
+    return f"{compact_count(round(found.usual))} ({most})"
+
+
+def _money(found: Expected | None, unpriced: int) -> str:
+    if found is None:
+        return "cost unknown"
+    unknown = f", without {counted(unpriced, 'model')} of unknown price" if unpriced else ""
+    most = NONE if found.most is None else dollars(found.most)
+    return f"{dollars(found.usual)} (at most {most}){unknown}"
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "no rate configured"
+    minutes = math.ceil(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60:02} min at the configured rate"
+
+
+def _show_written(report: CompletionsWritten) -> None:
+    show(f"{counted(report.written, 'new completion')} of {counted(report.questions, 'question')}")
+    for one in report.models:
+        show(f"  {one.model}: {', '.join(_written_words(one))}")
+        if one.halted:
+            say(f"    {one.halted}")
+        for detail in one.details:
+            say(f"    {detail}")
+    for warning in report.warnings:
+        say(f"  Warning: {warning}")
+    if report.missing:
+        say(f"  Not complete: {', '.join(report.missing)}.")
+        say("  The same command goes on; --retry-errors asks again for what failed for good.")
+
+
+def _written_words(one: ModelWritten) -> Iterator[str]:
+    yield f"{one.there:,} of {one.wanted:,} there"
+    if one.truncated:
+        yield f"{one.truncated:,} cut off by max_tokens"
+    for code, count in one.failed.items():
+        yield f"{count:,} failed ({code})"
+    if one.unasked:
+        yield f"{one.unasked:,} not asked"
+    yield f"{counted(one.calls, 'call')}, {tokens(one.prompt_tokens, one.completion_tokens)}"
+    if one.cost is not None:
+        yield dollars(one.cost)
+    if one.unpriced:
+        yield f"{one.unpriced:,} without a known price"

@@ -1,0 +1,54 @@
+"""``workbench curate DB status``."""
+
+from __future__ import annotations
+
+import click
+
+from workbench.cli.common import json_option, print_json, project_at, say, show
+from workbench.cli.curate.common import counted, scope_of, scope_options
+from workbench.model.curation import SourceStatus
+from workbench.model.taxonomy import TYPES
+from workbench.render.columns import aligned
+
+_HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "untyped", "drawn")
+
+
+@click.command()
+@scope_options
+@json_option
+@click.pass_obj
+def command(database: str, dataset: str | None, source: str | None, as_json: bool) -> None:
+    """Count the pool by source: its licence, what is out, what has a type, what was drawn.
+
+    A question's type is what people say, else what its file says, else what a model proposes.
+    """
+    from workbench.services.curating.status import pool_status
+
+    with project_at(database) as project:
+        status = pool_status(project, scope_of(dataset, source))
+    if as_json:
+        print_json(status)
+        return
+    click.echo(aligned([_HEAD, *map(_row, (*status.sources, status.total))], left=(0, 1)))
+    show()
+    show(f"Out: {counted(status.total.excluded)}")
+    show(f"Types said by: {counted(status.total.origins)}")
+    for name, count in status.total.drawn.items():
+        show(f"Drawn for {name}: {count:,}")
+    if status.stale:
+        say(f"{status.stale:,} duplicates of a question that is out itself: see workbench curate DB duplicates --undo")
+
+
+def _row(one: SourceStatus) -> tuple[str, ...]:
+    other = sum(count for letter, count in one.types.items() if letter not in (*TYPES, "none"))
+    licence = "" if one.source == "all" else one.licence or "unknown"
+    numbers = (
+        one.questions,
+        one.questions - one.left,
+        one.left,
+        *(one.types.get(letter, 0) for letter in TYPES),
+        other,
+        one.types.get("none", 0),
+        sum(one.drawn.values()),
+    )
+    return (one.source, licence, *(f"{number:,}" for number in numbers))

@@ -1,0 +1,89 @@
+"""``workbench sets DB list``, ``show NAME`` and ``diff A B``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.render.bars import NONE
+from workbench.render.columns import aligned
+from workbench.render.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
+
+if TYPE_CHECKING:
+    from workbench.model.set_views import SetDetail, SetLine
+
+_NAMES = {"list": 0, "show": 1, "diff": 2}
+
+
+@click.command()
+@database_argument
+@click.argument("verb", type=click.Choice(list(_NAMES)), default="list")
+@click.argument("names", nargs=-1, metavar="[NAME[@VERSION]]…")
+@json_option
+def command(database: str, verb: str, names: tuple[str, ...], as_json: bool) -> None:
+    """List frozen sets, show one with all that is known of it, or compare two.
+
+    workbench sets DB show hard
+
+    workbench sets DB diff hard@1 hard@2
+
+    A set has the gold and the answer types that stood when it was frozen. Items of one are chosen with --where
+    set=NAME in every command that takes --where.
+    """
+    if len(names) != _NAMES[verb]:
+        raise click.UsageError("Write: workbench sets DB list, show NAME or diff A B")
+    with project_at(database) as project:
+        if verb == "diff":
+            from workbench.services.building.comparing import set_diff
+
+            diff = set_diff(project, *names)
+            print_json(diff) if as_json else _lines(diff_lines(diff))
+            return
+        from workbench.services.building.showing import every_set, set_detail
+
+        if verb == "show":
+            detail = set_detail(project, names[0])
+            print_json(detail) if as_json else _show(detail)
+            return
+        found = every_set(project)
+        print_json(found) if as_json else _list(found)
+
+
+def _list(found: list[SetLine]) -> None:
+    if not found:
+        say("There is no set yet: workbench build DB picks | balanced | hard")
+        return
+    head = ("set", "kind", "questions", "tuples", "decided", "waiting", "conflict", "short", "digest", "frozen")
+    _lines(aligned([head, *map(_row, found)], left=(0, 1, 8, 9)).split("\n"))
+    for one in found:
+        if other := one.changed["gold"]:
+            say(f"{one.full_name}: {other:,} items have another gold now.")
+
+
+def _lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        show(line)
+
+
+def _row(one: SetLine) -> tuple[str, ...]:
+    people = (NONE,) * 3 if one.progress is None else tuple(f"{count:,}" for count in one.progress)
+    size = (f"{one.questions:,}", f"{one.tuples:,}")
+    return one.full_name, one.kind, *size, *people, f"{one.short:,}", one.digest[:12], one.created_at
+
+
+def _show(detail: SetDetail) -> None:
+    _lines(report_lines(detail.report))
+    show(f"frozen {detail.set.created_at} by version {detail.set.code_version}" + _guideline(detail))
+    for key, value in detail.config.items():
+        show(f"{key}: {value}")
+    _lines(flip_lines(detail.flips))
+    _lines(left_out_lines(detail.report))
+    for line in changed_lines(detail.changed):
+        say(line)
+
+
+def _guideline(detail: SetDetail) -> str:
+    return f", guidelines {detail.set.guideline}" if detail.set.guideline else ""

@@ -1,0 +1,167 @@
+"""The data card as a document, and as the README of a folder on the Hugging Face Hub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import structs
+
+from workbench.model.licences import hub_licence
+from workbench.model.publication import COLUMNS
+from workbench.render.bars import counted
+from workbench.reports.card.contents import CardContents, SetContents
+from workbench.reports.card.front_matter import Value, front_matter
+from workbench.reports.card.methods import methods
+from workbench.reports.card.sections import KINDS, SECTIONS
+from workbench.reports.document import (
+    Case,
+    Document,
+    Facts,
+    Passage,
+    Section,
+    Table,
+    heads,
+    row,
+)
+from workbench.reports.figures import percentage
+from workbench.reports.markdown import markdown
+
+SPLIT = "test"
+"""The one split of every set: what is measured on is not trained on."""
+
+_FOLDERS = (
+    ("data", "the items, as datasets loads them"),
+    ("verifybench", "the same in VerifyBench's released schema, a JSON line an item"),
+    ("annotations", "each person's own labels and each third person's decisions, with times and guidelines"),
+    ("leaderboard", "verifiers by accuracy, as JSON lines, CSV and Markdown"),
+    ("manifest.json, checksums.txt", "versions, counts, and what every file must hash to"),
+)
+"""What lies where."""
+
+_TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+_MORE = "1M<n<10M"
+
+
+def card_text(card: CardContents) -> str:
+    """The README: what programs read, then what people read."""
+    return front_matter(metadata(card)) + "\n" + markdown(card_document(card))
+
+
+def data_path(config: str) -> str:
+    """Where a set's items lie in the folder."""
+    return f"data/{config}/{SPLIT}-00000-of-00001.parquet"
+
+
+def metadata(card: CardContents) -> dict[str, Value]:
+    """What the Hub and ``datasets`` read of a card.
+
+    The keys are those of https://github.com/huggingface/hub-docs/blob/main/datasetcard.md.
+    """
+    tuples = sum(found.stored.items for found in card.sets)
+    size = next((name for bound, name in _SIZES if tuples < bound), _MORE)
+    return {
+        "pretty_name": card.title,
+        **hub_licence(card.licence),
+        **({"language": list(card.languages)} if card.languages else {}),
+        "task_categories": ["text-classification"],
+        "size_categories": [size],
+        "tags": list(_TAGS),
+        "configs": [_config(found.config, first=number == 0) for number, found in enumerate(card.sets)],
+    }
+
+
+def _config(name: str, *, first: bool) -> dict[str, Value]:
+    found: dict[str, Value] = {"config_name": name, "data_files": [{"split": SPLIT, "path": data_path(name)}]}
+    return {**found, "default": True} if first else found
+
+
+def card_document(card: CardContents) -> Document:
+    """The whole card; the parts of each set carry its name where there are several."""
+    sections = [_overview(card)]
+    for found in card.sets:
+        sections += [_named(section, found, card) for section in _parts(found)]
+    named = ", ".join(found.name for found in card.sets)
+    return Document(
+        title=card.title,
+        lead=f"Questions, reference answers and completions, each with whether people call it correct: {named}. "
+        "For measuring verifiers: rules, judges, reward models.",
+        generated_at=max(found.stored.created_at for found in card.sets)[:10],
+        sections=(*sections, _files(card)),
+    )
+
+
+def _parts(found: SetContents) -> Iterator[Section]:
+    for make in SECTIONS:
+        if (section := make(found)) is not None:
+            yield section
+    yield methods(found)
+
+
+def _named(section: Section, found: SetContents, card: CardContents) -> Section:
+    if len(card.sets) == 1:
+        return section
+    key, title = f"{section.key}-{found.config}", f"{section.title}: {found.name}"
+    return structs.replace(section, key=key, title=title)
+
+
+def _overview(card: CardContents) -> Section:
+    table = Table(
+        caption="Sets of this folder; each is a configuration with one split.",
+        head=(heads("Set", "Configuration", "What it holds", "Frozen", "Questions", "Completions", "Correct (%)"),),
+        rows=tuple(
+            row(
+                found.name,
+                found.config,
+                KINDS[found.stored.kind],
+                found.stored.created_at[:10],
+                f"{found.stored.questions:,}",
+                f"{found.stored.items:,}",
+                percentage(found.correct / found.stored.items),
+            )
+            for found in card.sets
+        ),
+        left=4,
+    )
+    licence = card.licence or "not stated by the publisher; each source has its own (LICENSE.md)"
+    columns = Table(
+        caption="Columns of the items.",
+        head=(heads("Column", "What it holds"),),
+        rows=tuple(row(name, said) for name, (_, said) in COLUMNS.items()),
+        left=2,
+    )
+    facts = Facts((("Licence", licence), *_FOLDERS))
+    return Section("overview", "What it is", (table, facts, _reading(card), columns))
+
+
+def _reading(card: CardContents) -> Case:
+    calls = [
+        f'{"# " if number else ""}load_dataset("FOLDER", "{found.config}", split="{SPLIT}")'
+        for number, found in enumerate(card.sets)
+    ]
+    text = "\n".join(["from datasets import load_dataset", "", *calls])
+    return Case(title="To read it", facts=(), passages=(Passage("In Python", text),))
+
+
+def _files(card: CardContents) -> Section:
+    table = Table(
+        caption="Files, with the SHA-256 of their bytes; checksums.txt has them for sha256sum -c.",
+        head=(heads("File", "SHA-256", "Bytes", "Rows"),),
+        rows=tuple(
+            row(file.path, file.sha256, f"{file.bytes:,}", "" if file.rows is None else f"{file.rows:,}")
+            for file in card.files
+        ),
+        left=2,
+    )
+    facts = [
+        ("Published with", f"workbench {card.workbench}, tables of version {card.schema}"),
+        *(
+            (
+                f"{found.name}",
+                f"digest {found.stored.digest} (BLAKE2b-128 of its {counted(found.stored.items, 'item')} "
+                f"with gold and types), frozen {found.stored.created_at} with workbench {found.stored.code_version}",
+            )
+            for found in card.sets
+        ),
+    ]
+    return Section("versions", "Versions and hashes", (Facts(tuple(facts)), table))

@@ -1,0 +1,82 @@
+"""Items with final labels, and why others have none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from workbench.model.label import ExcludedItem
+from workbench.model.selection import Condition, Selection
+from workbench.model.sets import FinalGold, GoldFrom
+from workbench.services.building.candidates import counted
+from workbench.services.labelling.excluded import excluded_items
+from workbench.services.labelling.guidelines import versions
+from workbench.services.measuring.columns import Columns
+from workbench.services.project import Project
+from workbench.store import building
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import IntArray
+
+WAITING = ("unlabelled", "labelled", "conflict")
+"""Why an item has no final label yet: nobody, or not all people have labelled it, or they differ."""
+
+
+class Labels(Struct, frozen=True, kw_only=True, eq=False):
+    """What counts as gold of some items.
+
+    Attributes:
+        said: 1 correct, 0 incorrect, -1 none (int8).
+        of: Item -> its gold and where that comes from; only of those that have one.
+        out: Reason -> items without gold.
+    """
+
+    said: IntArray
+    of: dict[int, tuple[bool, GoldFrom]]
+    out: dict[str, int]
+
+
+def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) -> Labels:
+    """The gold of items; with ``people`` only of those that are settled.
+
+    Args:
+        rows: Where they stand in the columns.
+    """
+    import numpy as np
+
+    items = known.item[rows].tolist()
+    standing = building.standings(project.database.reader(), items)
+    said = known.gold(gold)[rows]
+    if gold == "people":
+        settled = [item in standing and standing[item].state == "final" for item in items]
+        said = np.where(np.array(settled, dtype=np.bool_), said, np.int8(-1))
+    both = list(zip(items, said.tolist(), strict=True))
+    return Labels(
+        said=said,
+        of={item: (bool(word), _origin(standing.get(item), gold)) for item, word in both if word >= 0},
+        out=counted(_why(standing.get(item), gold) for item, word in both if word < 0),
+    )
+
+
+def _origin(standing: building.Standing | None, gold: FinalGold) -> GoldFrom:
+    return standing.gold_from if gold == "people" and standing and standing.gold_from else "imported"
+
+
+def _why(standing: building.Standing | None, gold: FinalGold) -> str:
+    if standing is not None and standing.state == "excluded":
+        return standing.reason or "other"
+    if gold == "imported":
+        return "no_gold"
+    return "unlabelled" if standing is None else standing.state
+
+
+def left_out(project: Project, selection: Selection) -> tuple[ExcludedItem, ...]:
+    """The chosen items that people have taken out, with who did and why."""
+    out = Selection((*selection.conditions, Condition("state", "=", "excluded")), selection.limit)
+    return tuple(excluded_items(project, out))
+
+
+def guideline(project: Project, gold: FinalGold) -> str | None:
+    """The version of the guidelines in force, where people's labels count."""
+    return versions(project)[-1].version if gold == "people" else None

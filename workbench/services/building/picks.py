@@ -1,0 +1,167 @@
+"""Picks: of each question so many completions that a judge calls correct, and as many that it calls incorrect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.benchmarks.verifybench.questions import LACKS, Lack, Question, lack, pick
+from workbench.model.selection import Selection
+from workbench.model.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
+from workbench.model.verdict import Outcome
+from workbench.services.building.candidates import (
+    chosen,
+    counted,
+    drawn_types,
+    judging_run,
+    questions,
+    together,
+    type_code,
+    unanswered,
+)
+from workbench.services.building.composition import composition
+from workbench.services.building.freezing import conditions, encoded, settle
+from workbench.services.measuring.columns import Columns, columns
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import IntArray
+
+_STEP: Final = "picks"
+
+
+def build_picks(
+    project: Project,
+    judge: str,
+    *,
+    name: str = "picks",
+    run: int | None = None,
+    each: int = 2,
+    selection: Selection | None = None,
+    seed: int = 0,
+    dry_run: bool = False,
+    new_version: bool = False,
+) -> SetReport:
+    """Freeze the completions that people are to label (VerifyBench, section 3.1): 2 + 2 a question.
+
+    An abstention, an error and a missing verdict count as neither. A question that lacks either gives nothing and is
+    counted.
+
+    Args:
+        judge: The verifier whose verdicts decide.
+        run: Its run; None for the newest complete one.
+        each: How many of either verdict.
+        selection: Which items, such as those of a drawn set.
+
+    Raises:
+        UsageError: The judge has no such run; the selection names something unknown; nothing can be picked; or a set
+            of that name differs.
+    """
+    selection = selection or Selection()
+    number = judging_run(project, judge, run)
+    judged = _judged(project, selection, number, each)
+    new = NewSet(
+        name=name,
+        kind="picks",
+        seed=seed,
+        config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
+        report="",
+        items=tuple(_members(judged, each, seed)),
+        runs=(number,),
+    )
+    report = SetReport(
+        name=name,
+        version=None,
+        kind="picks",
+        seed=seed,
+        strata=_strata(judged.types, judged.lacking),
+        shortfall=_shortfall(judged.types, judged.lacking),
+        excluded=together(judged.out, counted(filter(None, judged.lacking)), {"no_completions": judged.bare}),
+        stages=_stages(judged),
+        judges={judge: number},
+        next=f"workbench assign DB --where set={name} --annotators A,B",
+        **composition(judged.known, new.items),
+    )
+    return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=(judge,))
+
+
+class _Judged(Struct, frozen=True, eq=False):
+    """Questions with what the judge says of their completions.
+
+    Attributes:
+        types: Each one's type: as it was drawn, else the one in force.
+        lacking: Why each can't be picked from; None if it can.
+        said: The verdicts on all completions.
+        out: Reason -> items that are no part of any set.
+        bare: Questions without completions.
+    """
+
+    known: Columns
+    questions: list[Question]
+    types: list[str]
+    lacking: list[Lack | None]
+    said: IntArray
+    out: dict[str, int]
+    bare: int
+
+
+def _judged(project: Project, selection: Selection, run: int, each: int) -> _Judged:
+    known = columns(project)
+    among = chosen(project, known, selection)
+    said = known.outcome(run)[among.rows]
+    found = questions(project, known, among.rows, said)
+    drawn = drawn_types(project, selection)
+    types = [drawn.get(question.id, question.type) for question in found]
+    lacking = [lack(question, each) for question in found]
+    return _Judged(known, found, types, lacking, said, among.out, unanswered(project, selection))
+
+
+def _members(judged: _Judged, each: int, seed: int) -> Iterator[ItemMember]:
+    for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
+        if why is None:
+            for one in pick(question, each, seed, _STEP):
+                yield ItemMember(item=one.item, stratum=stratum, subtype=type_code(question.subtype, question.type))
+
+
+def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Stratum, ...]:
+    """The questions of each type: every one of them is to give something."""
+    population = Counter(typed)
+    taken = Counter(type_ for type_, why in zip(typed, lacking, strict=True) if why is None)
+    return tuple(
+        Stratum(name=name, population=population[name], quota=population[name], taken=taken[name])
+        for name in sorted(population)
+    )
+
+
+def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Shortfall, ...]:
+    """The types whose questions don't all give something, with why."""
+    told = []
+    for stratum in _strata(typed, lacking):
+        if stratum.taken == stratum.population:
+            continue
+        own = counted(why for type_, why in zip(typed, lacking, strict=True) if why and type_ == stratum.name)
+        told.append(
+            Shortfall(
+                stratum=stratum.name,
+                of="questions",
+                wanted=stratum.population,
+                available=stratum.taken,
+                taken=stratum.taken,
+                why="; ".join(f"{LACKS[why]}: {count:,}" for why, count in own.items()),
+            )
+        )
+    return tuple(told)
+
+
+def _stages(judged: _Judged) -> dict[str, int]:
+    words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in Outcome}
+    return {
+        "questions": len(judged.questions) + judged.bare,
+        "completions": len(judged.said),
+        **words,
+        "not_judged": len(judged.said) - sum(words.values()),
+        "picked": judged.lacking.count(None),
+    }

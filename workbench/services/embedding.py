@@ -1,0 +1,53 @@
+"""Embeddings of texts, from a model server or a model on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from workbench.errors import UsageError
+from workbench.services.generation import Models, Watch, generating
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import FloatArray
+
+
+def from_server(
+    project: Project,
+    name: str,
+    models: Models,
+    texts: Sequence[str],
+    *,
+    trust: bool = False,
+    watch: Watch | None = None,
+) -> FloatArray:
+    """A row a text, by a server's ``embeddings`` call; each text is asked for once, ever.
+
+    Raises:
+        NotTrustedError: The servers come from a file, and the user has not accepted them.
+        RunError: The server gives none.
+    """
+    import numpy as np
+
+    with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
+        return np.array(writer.embed(texts))
+
+
+def from_local(model: str, texts: Sequence[str]) -> FloatArray:
+    """A row a text, by sentence-transformers on this machine.
+
+    Only weights in the safetensors format are read, and no code that comes with a model is run.
+
+    Raises:
+        UsageError: sentence-transformers is not installed.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise UsageError(
+            "sentence-transformers is not installed.", "Run: pip install 'verifier-workbench[embeddings]'"
+        ) from error
+    loaded = SentenceTransformer(model, trust_remote_code=False, model_kwargs={"use_safetensors": True})
+    found: FloatArray = loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
+    return found

@@ -1,0 +1,198 @@
+"""A verifier as a reward function: called as TRL, verl and OpenRLHF call theirs.
+
+    import workbench
+
+    reward = workbench.reward("rules")
+    trainer = GRPOTrainer(model, reward_funcs=reward, ...)   # TRL
+    compute_score = reward.compute_score                      # verl
+    reward_func = reward.reward_func                          # OpenRLHF
+
+Verdicts are those of ``workbench verify`` with the same verifier, at the same version.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from workbench.model.verdict import Verdict, VerifierInput
+from workbench.services.rewarding import openrlhf, trl, verl
+from workbench.services.rewarding.choosing import chosen
+from workbench.services.rewarding.scale import Scale, is_undecided
+
+if TYPE_CHECKING:
+    from workbench.runs.desk import Desk
+
+
+class Reward:
+    """One verifier, ready to reward; any thread may call it, and a copy sent to another process works there.
+
+    What may hang or crash is judged in worker processes, each item within its time and memory, as in a run: a bad one
+    is an abstention and costs nobody else. They start with the first item that needs one.
+
+    Attributes:
+        name: The verifier's name.
+        version: What it is at.
+
+    Args:
+        verifier: An installed kind such as ``"rules"``; with a database also one of its names.
+        options: The verifier's options.
+        database: A project whose names and settings hold.
+        undecided: The reward of an abstention or an error. None leaves the completion out in TRL, and is 0.0 in verl
+            and OpenRLHF, which need a number.
+        own_score: Give the verifier's own score where it has one.
+        reference: The column with the reference answers in TRL's data set; by default the one of ``reference``,
+            ``ground_truth``, ``solution`` and ``answer`` that is there.
+        workers: Worker processes; one a core by default.
+        timeout: Seconds an item may take in a worker; by default the verifier's own, as in a run.
+
+    Raises:
+        UsageError: There is no such verifier or option, or it asks a model server or runs programs.
+        NotTrustedError: The database's settings were not accepted yet.
+        VerifierError: It can't be used.
+    """
+
+    def __init__(
+        self,
+        verifier: str = "rules",
+        *,
+        options: Mapping[str, str] | None = None,
+        database: Path | str | None = None,
+        undecided: float | None = None,
+        own_score: bool = False,
+        reference: str | None = None,
+        workers: int | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        self._made_of = {
+            "verifier": verifier,
+            "options": dict(options or {}),
+            "database": database,
+            "undecided": undecided,
+            "own_score": own_score,
+            "reference": reference,
+            "workers": workers,
+            "timeout": timeout,
+        }
+        self._chosen = chosen(verifier, options, database)
+        for warning in self._chosen.warnings:
+            warnings.warn(warning, stacklevel=2)
+        self.name = self._chosen.name
+        self.version = self._chosen.verifier.version
+        # What trainers log it under.
+        self.__name__ = f"workbench:{self.name}"
+        self._scale = Scale(undecided=undecided, own_score=own_score)
+        self._reference = reference
+        self._workers, self._timeout = workers, timeout
+        self._lock = threading.Lock()
+        self._desk: tuple[int, Desk] | None = None
+
+    def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
+        """The rewards of completions, as TRL asks for them.
+
+        Args:
+            prompts: Texts or conversations; the questions, unless there is a column ``question``.
+            completions: As many texts or conversations.
+            **columns: The data set's other columns as lists: the references, and ``question`` and ``subtype`` if they
+                are there. A row whose reference is None has no reward.
+
+        Raises:
+            UsageError: There is no column of references, or a value is no text; the message names it.
+            VerifierError: The workers can't start.
+        """
+        rows = trl.inputs(prompts, completions, columns, self._reference)
+        verdicts = self.verdicts([row for row in rows if row is not None])
+        self._log(rows, verdicts, columns)
+        return trl.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
+
+    def compute_score(
+        self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_: Any
+    ) -> dict[str, Any]:
+        """The score of one completion, as verl asks for it; the question is ``extra_info["question"]``.
+
+        Raises:
+            UsageError: A value is no text.
+            VerifierError: The workers can't start.
+        """
+        verdicts = self.verdicts([verl.one_input(solution_str, ground_truth, extra_info)])
+        return structs.asdict(verl.score(verdicts[0], self._scale))
+
+    def compute_scores(
+        self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
+    ) -> list[dict[str, Any]]:
+        """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
+        verdicts = self.verdicts(verl.batch_inputs(solution_strs, ground_truths, extra_infos))
+        return [structs.asdict(verl.score(verdict, self._scale)) for verdict in verdicts]
+
+    def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
+        """The rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
+
+        Raises:
+            UsageError: A value is no text.
+            VerifierError: The workers can't start.
+        """
+        found = openrlhf.rewards(self.verdicts(openrlhf.inputs(queries, prompts, labels)), self._scale)
+        return {
+            "rewards": _tensor(found.rewards),
+            "scores": _tensor(found.scores),
+            "extra_logs": {name: _tensor(values) for name, values in found.extra_logs.items()},
+        }
+
+    def verdicts(self, items: Sequence[VerifierInput]) -> list[Verdict]:
+        """The verdicts on items, in their order.
+
+        Raises:
+            VerifierError: The workers can't start.
+        """
+        return self._own_desk().judge(items)
+
+    def close(self) -> None:
+        """End the worker processes; the next call starts new ones."""
+        with self._lock:
+            if self._desk is not None and self._desk[0] == os.getpid():
+                self._desk[1].close()
+            self._desk = None
+
+    def __enter__(self) -> Reward:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (self._made_of,)
+
+    def _own_desk(self) -> Desk:
+        """This process's desk: a child that was forked has the parent's, without the thread that looks after it."""
+        with self._lock:
+            if self._desk is None or self._desk[0] != os.getpid():
+                self._desk = (os.getpid(), self._chosen.desk(self._workers, self._timeout))
+            return self._desk[1]
+
+    def _log(
+        self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]
+    ) -> None:
+        """Add verdicts to the completions that TRL logs, and how many are undecided to its figures."""
+        if callable(log_extra := columns.get("log_extra")):
+            log_extra(f"{self.name} verdict", trl.filled([verdict.outcome.word for verdict in verdicts], rows))
+            log_extra(f"{self.name} reason", trl.filled([verdict.reason for verdict in verdicts], rows))
+        if verdicts and callable(log_metric := columns.get("log_metric")):
+            log_metric(f"{self.name}/undecided", sum(map(is_undecided, verdicts)) / len(verdicts))
+
+
+def _remade(made_of: dict[str, Any]) -> Reward:
+    return Reward(**made_of)
+
+
+def _tensor(numbers: list[float]) -> Any:
+    """A tensor where the trainer has loaded torch."""
+    torch = sys.modules.get("torch")
+    return numbers if torch is None else torch.tensor(numbers)

@@ -1,0 +1,92 @@
+"""A form that builds a set: filled in, planned, frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.widgets import Input, Static
+
+from workbench.model.sets import SetReport
+from workbench.tui.actions import Action
+from workbench.tui.form import FormScreen
+from workbench.tui.set_forms import KINDS, BuildForm, FormField, build
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.choices import Choice
+from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.option_field import OptionField
+from workbench.tui.widgets.title_bar import TitleBar
+
+
+class BuildSetScreen(FormScreen):
+    """One field an option; nothing is written before its plan has been seen.
+
+    Args:
+        form: What is asked.
+        then: Takes the report of the set that was frozen.
+    """
+
+    CSS_PATH = "build_set.tcss"
+    TITLE_TEXT = "Build a set"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show what the set would be.", priority=True),
+        Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+    )
+
+    def __init__(self, form: BuildForm, then: Callable[[SetReport], None]) -> None:
+        super().__init__()
+        self.form = form
+        self._then = then
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar(f"Build: {self.form.kind}", KINDS[self.form.kind])
+        with VerticalScroll(id="build-form", can_focus=False):
+            yield from map(_line, self.form.fields)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Begin at the first field."""
+        self.query(OptionField).first().line.focus()
+
+    def values(self) -> dict[str, str]:
+        """What stands in each field."""
+        return {field.option: field.value for field in self.query(OptionField)}
+
+    @on(Input.Submitted)
+    def action_plan(self) -> None:
+        """Show what would be frozen."""
+        self.query_one(TitleBar).say("planning …")
+        typed = self.values()
+        work = partial(build, self.project, self.form.kind, typed, dry_run=True)
+        self.in_background(work, partial(self._planned, typed), group="build-set")
+
+    def _planned(self, typed: dict[str, str], report: SetReport) -> None:
+        from workbench.tui.screens.set_plan import SetPlanScreen
+
+        self._rest()
+        if self.is_current:
+            freeze = partial(build, self.project, self.form.kind, typed)
+            self.app.push_screen(SetPlanScreen(report, freeze, self._frozen))
+
+    def _frozen(self, report: SetReport) -> None:
+        self.app.pop_screen()
+        self._then(report)
+
+    def trouble(self, error: BaseException | None) -> None:
+        """Nothing is planned any more."""
+        self._rest()
+        super().trouble(error)
+
+    def _rest(self) -> None:
+        self.query_one(TitleBar).say(printable(KINDS[self.form.kind]))
+
+
+def _line(field: FormField) -> OptionField:
+    choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
+    return OptionField(field.name, field.about, choices, field.value, several=field.several)

@@ -1,0 +1,81 @@
+"""Sources of the pool as table cells, and one of them in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from textual.content import Content
+
+from workbench.model.curation import SourceStatus
+from workbench.model.taxonomy import TYPES
+from workbench.render.bars import compact_count, counted
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import Cell, Column, Row
+
+_UNTYPED: Final = "none"
+
+
+def columns(*, wide: bool) -> tuple[Column, ...]:
+    """Numbers of a source's questions, and in a wide terminal its licence."""
+
+    def number(key: str, width: int = 5) -> Column:
+        return Column(key, key, width, width, "right", sortable=False)
+
+    return (
+        Column("source", "source", 12, 40, sortable=False),
+        number("questions", 9),
+        *map(number, ("out", "left", *TYPES)),
+        number("untyped", 7),
+        number("drawn"),
+        *((Column("licence", "licence", 7, 24, sortable=False),) if wide else ()),
+    )
+
+
+def row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> Row:
+    """One source, or the whole pool; its place is the row's id."""
+    out, untyped = one.questions - one.left, one.types.get(_UNTYPED, 0)
+    return Row(
+        place,
+        (
+            Cell(one.source, "bold"),
+            Cell(f"{one.questions:,}"),
+            Cell(compact_count(out), "warning" if out else "dim"),
+            Cell(compact_count(one.left)),
+            *(Cell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
+            Cell(compact_count(untyped), "warning" if untyped else "dim"),
+            Cell(compact_count(sum(one.drawn.values()))),
+            *((_licence(one, whole=whole),) if wide else ()),
+        ),
+    )
+
+
+def _licence(one: SourceStatus, *, whole: bool) -> Cell:
+    if whole:
+        return Cell("")
+    return Cell("? unknown", "warning") if one.licence is None else Cell(one.licence)
+
+
+def words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
+    """Why questions are out, who says their types, and what was drawn.
+
+    Args:
+        whole: Of the whole pool.
+        stale: Duplicates of a question that is out itself, of all sources.
+    """
+    lines = [
+        f"{counted(one.questions, 'question')}, {one.left:,} in"
+        + ("" if whole else f"; licence: {one.licence or 'unknown'}"),
+        f"out: {_counted(one.excluded)}",
+        f"types: {_counted(one.types)}",
+        f"said by: {_counted(one.origins)}",
+        f"drawn: {_counted(one.drawn)}",
+    ]
+    text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))
+    if stale:
+        text += Content.styled(f"\n! {stale:,} duplicates of a question that is out itself", "$text-warning")
+    return text
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"

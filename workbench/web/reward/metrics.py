@@ -1,0 +1,99 @@
+"""Figures of the server in the text format that Prometheus reads."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+
+import psutil
+
+_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+"""Upper bounds of the histogram's buckets, in seconds."""
+
+_PATHS = ("fast", "slow")
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+class Metrics:
+    """What the server counts.
+
+    Args:
+        verifier: Its name and version, as labels.
+    """
+
+    def __init__(self, verifier: str, version: str) -> None:
+        self._verifier = (verifier, version)
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._items: Counter[str] = Counter()
+        self._reasons: Counter[str] = Counter()
+        self._buckets = {path: [0] * (len(_BOUNDS) + 1) for path in _PATHS}
+        self._seconds = dict.fromkeys(_PATHS, 0.0)
+
+    def requested(self, route: str, status: int) -> None:
+        """Count a request by its route and the status of its answer."""
+        self._requests[route, status] += 1
+
+    def judged(self, verdict: str, reason: str | None) -> None:
+        """Count an item by its verdict; those without one that took too much also by their reason."""
+        self._items[verdict] += 1
+        if reason in ("timeout", "worker_died"):
+            self._reasons[reason] += 1
+
+    def took(self, seconds: float, *, fast: bool) -> None:
+        """Note how long a request took that was answered; fast are those whose items were all decided at once."""
+        path = _PATHS[0] if fast else _PATHS[1]
+        self._buckets[path][bisect_left(_BOUNDS, seconds)] += 1
+        self._seconds[path] += seconds
+
+    def text(self, *, waiting: int, ready: bool) -> str:
+        """All of them.
+
+        Args:
+            waiting: Items that wait for a worker or a process for long texts.
+            ready: Whether items are taken.
+        """
+        name, version = (text.translate(_ESCAPES) for text in self._verifier)
+        lines = [
+            *_head("info", "gauge", "The verifier."),
+            f'workbench_reward_info{{verifier="{name}",version="{version}"}} 1',
+            *_head("ready", "gauge", "Whether items are taken."),
+            f"workbench_reward_ready {int(ready)}",
+            *_head("waiting_items", "gauge", "Items accepted, not answered, and not decided at once."),
+            f"workbench_reward_waiting_items {waiting}",
+            *_head("requests_total", "counter", "Requests by route and status."),
+            *(
+                f'workbench_reward_requests_total{{route="{route}",status="{status}"}} {count}'
+                for (route, status), count in sorted(self._requests.items())
+            ),
+            *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
+            *_counted("exhausted_total", "Items that took too much, by reason.", "reason", self._reasons),
+            *self._histogram(),
+            "# HELP process_resident_memory_bytes Resident memory of the server's own process.",
+            "# TYPE process_resident_memory_bytes gauge",
+            f"process_resident_memory_bytes {psutil.Process().memory_info().rss}",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _histogram(self) -> list[str]:
+        lines = _head("request_seconds", "histogram", "Seconds from a request's body to its answer.")
+        for path, buckets in self._buckets.items():
+            total = 0
+            for bound, count in zip((*map(str, _BOUNDS), "+Inf"), buckets, strict=True):
+                total += count
+                lines.append(f'workbench_reward_request_seconds_bucket{{path="{path}",le="{bound}"}} {total}')
+            lines.append(f'workbench_reward_request_seconds_sum{{path="{path}"}} {self._seconds[path]:.6f}')
+            lines.append(f'workbench_reward_request_seconds_count{{path="{path}"}} {total}')
+        return lines
+
+
+def _head(name: str, kind: str, about: str) -> list[str]:
+    return [f"# HELP workbench_reward_{name} {about}", f"# TYPE workbench_reward_{name} {kind}"]
+
+
+def _counted(name: str, about: str, label: str, counts: Counter[str]) -> list[str]:
+    return _head(name, "counter", about) + [
+        f'workbench_reward_{name}{{{label}="{value}"}} {count}' for value, count in sorted(counts.items())
+    ]

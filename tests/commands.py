@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -23,3 +27,15 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
         return int(ended.value.code or 0), captured.out, captured.err
 
     return call
+
+
+def run(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
+    """As `subprocess.run` of ``workbench`` with these arguments would give it, for fixtures of any scope."""
+    out, said = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    command = ["workbench", *map(str, arguments)]
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
+        patch.setattr(sys, "argv", command)
+        with chdir(cwd) if cwd else nullcontext(), pytest.raises(SystemExit) as ended:
+            main()
+    texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]
+    return CompletedProcess(command, int(ended.value.code or 0), *texts)

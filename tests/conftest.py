@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ SHARED = ROOT.parent / "shared" / "data"
 # A busy machine is no failure: no test is judged by a clock.
 settings.register_profile(
     "workbench",
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
@@ -55,6 +56,15 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp("configuration")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_as_it_was() -> Iterator[None]:
+    """A runner in the test's own process takes signals over; the next test is to have them again."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    if signal.getsignal(signal.SIGINT) is not before:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
-from tests.helpers import make_project, numbered
+from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, text_of, until
 from workbench.errors import UsageError
 from workbench.model.run import RunInfo
@@ -176,6 +176,8 @@ async def test_some_items_only_and_what_is_wrong_is_told_in_place(project: Proje
 
 
 async def test_a_refused_start_is_a_notice(project: Project) -> None:
+    # Enough to be at work on for long, on a busy machine too.
+    add_items(project.database, numbered(2_000, dataset="more"))
     run = verifying.start(project, "slow").run
     async with opened(project) as (app, pilot):
         await press(pilot, "v")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -149,6 +149,10 @@ class ExcludedItem(Struct, frozen=True, kw_only=True):
 
 
 Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+
+FAST_MS: Final = 2_000
+"""Milliseconds: a decision faster than this is flagged to its maker and counted, never refused."""
 
 
 def pseudonym(annotator: int) -> str:

@@ -139,8 +139,9 @@ def digest(connection: sqlite3.Connection, items: Iterable[ItemMember], question
 
 def _item_line(connection: sqlite3.Connection, one: ItemMember) -> bytes:
     row = connection.execute(
-        "SELECT d.name, q.key, c.key, q.hash, c.hash FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
-        "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
+        "SELECT d.name, q.key, c.key, q.hash, c.hash, qt.text, qt.reference, ct.text FROM completions AS c "
+        "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
+        "LEFT JOIN question_text AS qt ON qt.id = q.id LEFT JOIN completion_text AS ct ON ct.id = c.id WHERE c.id = ?",
         (one.item,),
     ).fetchone()
     return msgspec.msgpack.encode((row, one.stratum, one.gold, one.gold_from, one.subtype))
@@ -148,7 +149,8 @@ def _item_line(connection: sqlite3.Connection, one: ItemMember) -> bytes:
 
 def _question_line(connection: sqlite3.Connection, one: QuestionMember) -> bytes:
     row = connection.execute(
-        "SELECT d.name, q.key, q.hash FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id WHERE q.id = ?",
+        "SELECT d.name, q.key, q.hash, qt.text, qt.reference FROM questions AS q "
+        "JOIN datasets AS d ON d.id = q.dataset_id LEFT JOIN question_text AS qt ON qt.id = q.id WHERE q.id = ?",
         (one.question,),
     ).fetchone()
     return msgspec.msgpack.encode((row, one.stratum, one.subtype))

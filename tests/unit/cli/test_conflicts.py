@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.cli.test_contract import document, workbench
+from tests.commands import run
+from tests.unit.cli.test_contract import document
 from tests.unit.services.labelling.conflicting import project_of, put, rows
 from workbench.services.labelling import people
 from workbench.services.project import open_project
@@ -41,7 +42,7 @@ def test_kinds_and_items_are_listed(database: Path) -> None:
         {"value": "correct", "count": 1, "unsure": 0, "notes": ["same [b] value"]},
         {"value": "incorrect", "count": 1, "unsure": 0, "notes": []},
     ]
-    shown = workbench("conflicts", database, "--as", "chen", "--class", "correct/incorrect").stdout
+    shown = run("conflicts", database, "--as", "chen", "--class", "correct/incorrect").stdout
     assert "same [b] value" in shown
     assert "amira" not in shown
 
@@ -91,7 +92,7 @@ def test_settling_and_undo(database: Path) -> None:
     ],
 )
 def test_wrong_usage_is_said_in_words(database: Path, arguments: tuple[str, ...], message: str) -> None:
-    done = workbench("conflicts", database, *arguments, "--json")
+    done = run("conflicts", database, *arguments, "--json")
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

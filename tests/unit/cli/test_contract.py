@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.commands import run
 from tests.helpers import make_project, numbered
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLE = ROOT / "sample_data"
 
 
-def workbench(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "workbench", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, check=False)
-
-
 def document(*arguments: object, code: int = 0) -> Any:
-    done = workbench(*arguments, "--json")
+    done = run(*arguments, "--json")
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     return json.loads(done.stdout)
@@ -88,7 +82,7 @@ def test_many_refusals_are_counted_and_a_few_spelled_out(tmp_path: Path) -> None
     bad = tmp_path / "bad.jsonl"
     bad.write_text("nonsense\n" * 1_000)
     assert len(document("labels", path, "import", bad, code=3)["refusals"]) == 1_000
-    told = workbench("labels", path, "import", bad).stderr.splitlines()
+    told = run("labels", path, "import", bad).stderr.splitlines()
     assert len(told) < 30
     assert "980 more" in told[-1]
 
@@ -114,7 +108,7 @@ def test_verify_and_runs(database: Path) -> None:
 
 
 def test_verdicts_are_one_line_an_item(database: Path) -> None:
-    done = workbench("verdicts", database, "--verifier", "exact")
+    done = run("verdicts", database, "--verifier", "exact")
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert len({line["completion_id"] for line in lines}) == len(lines) == 79
     assert all(
@@ -140,7 +134,7 @@ def test_accuracy_by_reason(database: Path) -> None:
     assert sum(row["n"] for row in rows[1:]) == rows[0]["n"]
     assert reasons["text_equal"]["fn"] == reasons["text_differs"]["fp"] == 0
     assert all(row["auroc"] is None for row in rows)
-    assert "AUROC" not in workbench("accuracy", database).stdout
+    assert "AUROC" not in run("accuracy", database).stdout
 
 
 def test_compare(database: Path) -> None:
@@ -157,7 +151,7 @@ def test_compare(database: Path) -> None:
     accuracies = {row["verifier"]: row["accuracy"] for row in document("accuracy", database)["rows"]}
     assert found["accuracy_a"] == pytest.approx(accuracies["exact"])
     assert found["accuracy_b"] == pytest.approx(accuracies["always-incorrect"])
-    text = workbench("compare", database, "exact", "always-incorrect", "--protocol", "strict", "--examples", "1")
+    text = run("compare", database, "exact", "always-incorrect", "--protocol", "strict", "--examples", "1")
     assert text.returncode == 0
     assert all(words in text.stdout for words in ("protocol strict, gold final", "B wrong", "McNemar", "only A right"))
 
@@ -188,7 +182,7 @@ def test_compare_by_group(database: Path) -> None:
     assert sum(group["n"] for group in found["groups"]) == found["n"]
     assert found["bootstrap"] == {"samples": 50, "seed": 0}
     assert [metric["metric"] for metric in found["metrics"]] == ["accuracy", "balanced_accuracy", "mcc"]
-    text = workbench("compare", database, "exact", "always-incorrect", "--by", "type", "--format", "markdown")
+    text = run("compare", database, "exact", "always-incorrect", "--by", "type", "--format", "markdown")
     assert "Wins and losses by type" in text.stdout
 
 
@@ -196,7 +190,7 @@ def test_export_and_backup(database: Path, tmp_path: Path) -> None:
     out = tmp_path / "back.jsonl"
     assert document("export", database, out, "--format", "verifybench", "--gold", "imported")["written"] == 79
     assert out.read_bytes() == (SAMPLE / "tuples.jsonl").read_bytes()
-    assert workbench("export", database, out, "--format", "verifybench").returncode == 1
+    assert run("export", database, out, "--format", "verifybench").returncode == 1
     assert document("backup", database, tmp_path / "copy.db")["bytes"] > 0
     assert document("doctor", tmp_path / "copy.db")["ok"] is True
 
@@ -246,7 +240,7 @@ def test_verifiers(database: Path) -> None:
     ],
 )
 def test_wrong_usage_exits_with_2_and_says_what_there_is(database: Path, arguments: tuple[str, ...]) -> None:
-    done = workbench(*(argument.replace("{db}", str(database)) for argument in arguments))
+    done = run(*(argument.replace("{db}", str(database)) for argument in arguments))
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
@@ -255,20 +249,20 @@ def test_wrong_usage_exits_with_2_and_says_what_there_is(database: Path, argumen
 
 @pytest.mark.parametrize("command", ["status", "accuracy", "doctor", "verifiers", "runs"])
 def test_a_database_that_is_not_there_exits_with_1_and_is_not_made(command: str, tmp_path: Path) -> None:
-    done = workbench(command, tmp_path / "no.db")
+    done = run(command, tmp_path / "no.db")
     assert done.returncode == 1, done.stderr
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_hostile_values_are_bound_never_executed(database: Path) -> None:
-    done = workbench("accuracy", database, "--where", "model=x'; DROP TABLE completions; --")
+    done = run("accuracy", database, "--where", "model=x'; DROP TABLE completions; --")
     assert done.returncode == 0, done.stderr
     assert document("status", database)["items"] == 79
 
 
 def test_demo_without_a_terminal_prints_the_table_by_subtype(tmp_path: Path) -> None:
-    found = json.loads(workbench("demo", "--json", cwd=tmp_path).stdout)
+    found = json.loads(run("demo", "--json", cwd=tmp_path).stdout)
     assert {row["verifier"] for row in found["rows"]} == {
         "rules",
         "exact",
@@ -279,6 +273,6 @@ def test_demo_without_a_terminal_prints_the_table_by_subtype(tmp_path: Path) -> 
         "majority-by-type",
     }
     assert len({row["group"] for row in found["rows"]}) == 19
-    text = workbench("demo", cwd=tmp_path)
+    text = run("demo", cwd=tmp_path)
     assert text.returncode == 0
     assert "B5 - Matrix" in text.stdout

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.helpers import make_project, numbered
-from tests.unit.cli.test_contract import document, workbench
+from tests.unit.cli.test_contract import document
 from workbench.services.labelling.labels import import_labels
 
 
@@ -46,7 +47,7 @@ def test_exclude_list_and_undo(database: Path) -> None:
         "people": ["coordinator"],
         "notes": ["[b]why[/b]"],
     }
-    assert "[b]why[/b]" in workbench("exclude", database, "--list").stdout
+    assert "[b]why[/b]" in run("exclude", database, "--list").stdout
     assert document("exclude", database, "--undo", "--where", "state=excluded", "--by", "emil") == {
         "lifted": 1,
         "skipped": 0,
@@ -70,7 +71,7 @@ def test_guidelines(database: Path, tmp_path: Path) -> None:
     versions = [version["version"] for version in document("guidelines", database, "versions")]
     assert versions == ["1", found["version"], noted["version"]]
     assert document("guidelines", database, "show", found["version"]) == found
-    shown = workbench("guidelines", database).stdout.splitlines()
+    shown = run("guidelines", database).stdout.splitlines()
     assert shown[0] == f"Version {noted['version']}"
     assert "[red]the answer[/]" in shown
 
@@ -83,18 +84,18 @@ def test_history(database: Path, tmp_path: Path) -> None:
         ("b", "label"),
         ("coordinator", "reopen"),
     ]
-    lines = workbench("history", database, "--annotator", "a", "--lines").stdout
+    lines = run("history", database, "--annotator", "a", "--lines").stdout
     assert {json.loads(line)["annotator"] for line in lines.splitlines()} == {"a"}
     (tmp_path / "h.jsonl").write_text(lines, "utf-8")
     assert document("labels", database, "import", tmp_path / "h.jsonl")["imported"] == 0
-    assert "new reference" in workbench("history", database).stdout
+    assert "new reference" in run("history", database).stdout
 
 
 def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None:
     said = {"completion_id": "c0", "annotator": "d", "verdict": "incorrect", "tags": ["guessed"], "partial": 0.25}
     (tmp_path / "said.jsonl").write_text(json.dumps(said), "utf-8")
-    workbench("labels", database, "import", tmp_path / "said.jsonl")
-    line = workbench("history", database, "--annotator", "d").stdout
+    run("labels", database, "import", tmp_path / "said.jsonl")
+    line = run("history", database, "--annotator", "d").stdout
     assert "incorrect  guessed  partial 0.25" in line
 
 
@@ -122,7 +123,7 @@ def test_history_tells_all_that_was_said(database: Path, tmp_path: Path) -> None
 )
 def test_wrong_usage_is_told_and_changes_nothing(database: Path, arguments: tuple[str, ...]) -> None:
     command, *rest = arguments
-    done = workbench(command, database, *rest)
+    done = run(command, database, *rest)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr
     assert "Traceback" not in done.stderr
@@ -131,6 +132,6 @@ def test_wrong_usage_is_told_and_changes_nothing(database: Path, arguments: tupl
 
 
 def test_no_file_of_guidelines(database: Path, tmp_path: Path) -> None:
-    done = workbench("guidelines", database, "set", tmp_path / "nowhere.md")
+    done = run("guidelines", database, "set", tmp_path / "nowhere.md")
     assert done.returncode == 1
     assert "nowhere.md" in done.stderr

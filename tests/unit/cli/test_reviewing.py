@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.helpers import add_items
-from tests.unit.cli.test_contract import document, workbench
+from tests.unit.cli.test_contract import document
 from tests.unit.services.reviewing.desk import voted
 from workbench.services.labelling.people import add_annotators
 
@@ -38,11 +39,11 @@ def test_a_queue_is_a_list_in_order(database: Path) -> None:
 
 
 def test_the_list_for_people_says_what_is_counted(database: Path) -> None:
-    shown = workbench("disagreements", database, "--queue", "verifiers", "--limit", "1")
+    shown = run("disagreements", database, "--queue", "verifiers", "--limit", "1")
     assert shown.stdout.startswith("Decided verdicts differ, of a (run 1), b (run 2).")
     assert "2 items, the first 1 of them:" in shown.stdout
     assert "1 more: --limit N" in shown.stderr
-    assert max(map(len, workbench("disagreements", database).stdout.splitlines())) <= 100
+    assert max(map(len, run("disagreements", database).stdout.splitlines())) <= 100
 
 
 def test_decisions_are_made_listed_hidden_and_taken_back(database: Path) -> None:
@@ -57,7 +58,7 @@ def test_decisions_are_made_listed_hidden_and_taken_back(database: Path) -> None
         ("c0", "chris", "correct"),
         ("c2", "chris", "correct"),
     ]
-    shown = workbench("review", database).stdout
+    shown = run("review", database).stdout
     assert "\x1b" not in shown
     assert "red" in shown
     taken = document("review", database, "undo", listed[0]["uuid"])
@@ -73,7 +74,7 @@ def test_errors_are_marked_and_counted(database: Path) -> None:
         "c2": "a says correct, and so does gold",
         "nowhere": "There is no completion of this id here.",
     }
-    shown = workbench("review", database, "errors").stdout.splitlines()
+    shown = run("review", database, "errors").stdout.splitlines()
     assert [line.split() for line in shown] == [
         ["verifier", "items", "kind", "of", "marked"],
         ["a", "all", "units", "1", "of", "1"],
@@ -85,7 +86,7 @@ def test_errors_are_marked_and_counted(database: Path) -> None:
 
 
 def test_an_id_of_two_data_sets_needs_the_data_set(database: Path) -> None:
-    refused = workbench("review", database, "confirm", "c1")
+    refused = run("review", database, "confirm", "c1")
     assert refused.returncode == 3
     assert "add --dataset NAME" in refused.stderr
     assert len(document("review", database, "confirm", "c1", "--dataset", "sample")["decided"]) == 1

@@ -104,3 +104,21 @@ def test_a_set_is_found_with_what_it_was_made_of(project: Project) -> None:
     assert [member.item for member in sets.items(reader, made.id)] == [1, 2]
     with pytest.raises(UsageError, match="no set 's@2'"):
         sets.require(reader, SetName("s", 2))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE completion_text SET text = 'other' WHERE id = 1",
+        "UPDATE question_text SET reference = 'other' WHERE id = 1",
+        "UPDATE questions SET hash = x'00' WHERE id = 1",
+        "UPDATE completions SET key = 'other' WHERE id = 1",
+    ],
+)
+def test_the_digest_tells_what_the_members_say(project: Project, statement: str) -> None:
+    made = freeze(project, "s", (1, 2))
+    with project.database.write() as connection:
+        connection.execute(statement)
+    reader = project.database.reader()
+
+    assert sets.digest(reader, sets.items(reader, made.id), ()).hex() != made.digest

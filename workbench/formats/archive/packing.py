@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
 from hashlib import sha256
 from typing import IO, Final, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -29,7 +30,7 @@ class Rows(NamedTuple):
 
     name: str
     columns: Mapping[str, ColumnType]
-    rows: Iterable[Row]
+    rows: Generator[Row, None, None]
 
 
 def pack(
@@ -58,10 +59,12 @@ def _add(archive: ZipFile, member: Rows) -> Member:
     lines = size = 0
     digest = sha256()
     with (
+        # Where the disk is full they are closed before the database they come from is.
+        closing(member.rows) as rows,
         archive.open(_info(f"{member.name}.jsonl"), "w", force_zip64=True) as entry,
         io.BufferedWriter(entry, _BUFFER) as buffered,
     ):
-        for row in member.rows:
+        for row in rows:
             text = line(row)
             if len(text) > LONGEST:
                 raise FormatError(f"{member.name}: row {lines + 1} is longer than {LONGEST >> 20} MiB.", "Back it up.")

@@ -136,6 +136,9 @@ def opened_archive(path: Path) -> Iterator[Archive]:
     Raises:
         FormatError: It can't be read, or is no archive of ours, or its files and its manifest don't agree.
     """
+    if path.exists() and not path.is_file():
+        # A pipe or a device might never end.
+        raise FormatError(f"{path}: it is no regular file.", "Save the archive as a file.")
     try:
         with path.open("rb") as file:
             try:

@@ -28,24 +28,25 @@ from workbench.formats.logs.plain import plain_object
 from workbench.formats.source import FileFormat, first_bytes
 from workbench.model.item import Refusal
 
-_ALL: Final[tuple[LogKind, ...]] = (
-    lm_eval.KIND,
-    inspect_ai.KIND,
-    openai_evals.KIND,
-    openai_batch.KIND,
-    rewardbench.KIND,
-    xverify.KIND,
-    compassverifier.KIND,
-    trl.KIND,
-    verl.ROLLOUTS,
-    verl.RESPONSES,
-    verl.DATASET,
-)
-"""In the order in which a file is compared with them."""
+KINDS: Final[dict[str, LogKind]] = {
+    kind.name: kind
+    for kind in (
+        lm_eval.KIND,
+        inspect_ai.KIND,
+        openai_evals.KIND,
+        openai_batch.KIND,
+        rewardbench.KIND,
+        xverify.KIND,
+        compassverifier.KIND,
+        trl.KIND,
+        verl.ROLLOUTS,
+        verl.RESPONSES,
+        verl.DATASET,
+    )
+}
+"""By name, in the order in which a file is compared with them."""
 
-KINDS: Final[dict[str, LogKind]] = {kind.name: kind for kind in _ALL}
-
-LATER: Final = frozenset[str]().union(*(kind.later for kind in _ALL))
+LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
 """Codes of refusals of rows that can be taken once more lies beside their file."""
 
 
@@ -56,7 +57,7 @@ def of_document(path: Path) -> str | None:
         FormatError: The file can't be read.
     """
     head = first_bytes(path)
-    return next((kind.name for kind in _ALL if kind.begins(head)), None)
+    return next((kind.name for kind in KINDS.values() if kind.begins(head)), None)
 
 
 def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
@@ -67,7 +68,7 @@ def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
         first = plain_object(msgspec.json.encode(rows[0]))
     except RefusedError:
         return None
-    return next((kind.name for kind in _ALL if kind.recognises(first)), None)
+    return next((kind.name for kind in KINDS.values() if kind.recognises(first)), None)
 
 
 def items(

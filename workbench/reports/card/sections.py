@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from workbench.model.agreement import AgreementReport
-from workbench.model.label import EXCLUSION_REASONS
+from workbench.model.label import EXCLUSION_REASONS, FAST_MS
 from workbench.model.set_views import DiffRow, SetDiff
 from workbench.model.sets import SetKind, SetReport, StoredSet
 from workbench.render.bars import NONE, counted
@@ -29,9 +29,6 @@ from workbench.reports.figures import percentage
 from workbench.reports.sections.data import data_section
 from workbench.reports.sections.people import agreement_blocks
 from workbench.reports.sections.provenance import runs_table
-
-_FAST = 2
-"""Seconds below which nobody has read an item."""
 
 _FOLDED = 12
 _NAMED = 20
@@ -185,7 +182,14 @@ def _annotators(found: AgreementReport) -> Table:
     return Table(
         caption=f"{people(found.annotators)}, {counted(len(found.cohen_kappa), 'pair')}.",
         head=(
-            heads("Annotator", "Labels", "Same as others (%)", "Upheld (%)", "Median time (s)", f"Under {_FAST} s (%)"),
+            heads(
+                "Annotator",
+                "Labels",
+                "Same as others (%)",
+                "Upheld (%)",
+                "Median time (s)",
+                f"Under {FAST_MS // 1000} s (%)",
+            ),
         ),
         rows=tuple(rows),
         notes=(

@@ -6,7 +6,7 @@ logins, or what is derived; checks (items whose answer is known) only when they 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -49,7 +49,7 @@ def write_archive(
 
 
 def _rows(reader: archiving.Connection, part: Part, conditions: archiving.Conditions) -> Rows:
-    def found() -> Iterator[tuple[object, ...]]:
+    def found() -> Generator[tuple[object, ...], None, None]:
         yield from archiving.rows(reader, part, conditions)
 
     return Rows(part.name, columns(reader, part), found())

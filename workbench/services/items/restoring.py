@@ -22,6 +22,7 @@ from workbench.store import migrations, sets
 from workbench.store.archive_tables import CALLS, EVENTS, PARTS, Part
 from workbench.store.archiving import NewDatabase, Refused, deriving
 from workbench.store.backup import check, put_in_place
+from workbench.store.failures import explained
 from workbench.store.filesystem import require_local
 
 _Row = tuple[Any, ...]
@@ -43,17 +44,18 @@ def restore(path: Path, target: Path) -> Restored:
         FormatError: The archive is damaged, was written by a newer version, or is none.
         StoreError: There is something at ``target``, or it can't be written, or there is no room for it.
     """
-    if target.exists():
-        raise StoreError(f"{target} exists.", "An archive is read back into a new database: name another file.")
+    _require_nothing(target)
     with opened_archive(path) as archive:
         manifest = archive.manifest
         _require_readable(path, manifest)
         _require_room(target, manifest)
-        with _beside(target) as temporary:
+        with _beside(target) as temporary, explained(target):
             _fill(archive, temporary)
             _derive(archive, temporary)
             _require_sets(archive, temporary)
             check(temporary)
+            # It took a while: another process may have made something there.
+            _require_nothing(target)
             put_in_place(temporary, target)
     return Restored(
         database=path_text(target),
@@ -62,6 +64,11 @@ def restore(path: Path, target: Path) -> Restored:
         schema=manifest.schema,
         code_version=manifest.code_version,
     )
+
+
+def _require_nothing(target: Path) -> None:
+    if os.path.lexists(target):
+        raise StoreError(f"{target} exists.", "An archive is read back into a new database: name another file.")
 
 
 def _require_readable(path: Path, manifest: Manifest) -> None:

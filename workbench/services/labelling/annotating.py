@@ -26,9 +26,6 @@ from workbench.store.reading import OwnEntry as OwnEntry
 GUIDELINES = guidelines.TEXT
 """What annotators are asked to do, as Markdown."""
 
-FAST_MS = 2000
-"""A decision faster than this is flagged to its maker, never refused."""
-
 PAUSED = "The coordinator would like to speak with you before you go on."
 """What a person who is paused is told, whatever the reason."""
 

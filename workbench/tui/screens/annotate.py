@@ -11,8 +11,8 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.errors import WorkbenchError
-from workbench.model.label import TAGS, LabelVerdict
-from workbench.services.labelling.annotating import FAST_MS, GUIDELINES, AnnotationItem, Answer, Progress
+from workbench.model.label import FAST_MS, TAGS, LabelVerdict
+from workbench.services.labelling.annotating import GUIDELINES, AnnotationItem, Answer, Progress
 from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.item_flow import ItemFlow, Marks

@@ -14,11 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.formats.logs.evaluation_logs import HEADER, SAMPLE, archive, document, members, options, row, written
-from tests.unit.formats.logs.test_hostile_logs import VALUES
+from tests.unit.formats.logs.test_hostile_logs import VALUES, sorted_out
 from workbench.errors import FormatError
 from workbench.formats.logs.inspect_ai import begins
-from workbench.formats.reading import plan_file, read_grades, read_records
-from workbench.model.item import ItemRecord, Refusal
+from workbench.model.item import Refusal
 
 ROWS = {"text": row(), "options": options("5", "7", likelihoods=[-1.0, -2.0], metrics=["acc"], acc=0.0)}
 DEEP = 100_000
@@ -41,18 +40,8 @@ def with_other(value: Any, path: tuple[Any, ...], other: object) -> Any:
     return changed
 
 
-def loaded(path: Path) -> tuple[list[ItemRecord], list[Refusal]]:
-    plan = plan_file(path, format="inspect" if path.stem == "log" else "lm-eval")
-    for item, grades in read_grades(plan):
-        assert item.completion_key
-        assert all(grade.score is None or abs(grade.score) < float("inf") for grade in grades)
-    with read_records(plan) as (records, _):
-        found = list(records)
-    items = [one for one in found if isinstance(one, ItemRecord)]
-    refused = [one for one in found if isinstance(one, Refusal)]
-    assert len(items) + len(refused) == len(found)
-    assert all(one.message and one.code for one in refused)
-    return items, refused
+def loaded(path: Path) -> tuple[list[Any], list[Refusal]]:
+    return sorted_out(path, "inspect" if path.stem == "log" else "lm-eval")
 
 
 @pytest.mark.parametrize("name", ROWS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from tests.unit.formats.code.documented_rows import EXAMPLES as CODE
 from tests.unit.formats.logs.documented_logs import EXAMPLES, FILES
 from workbench.formats.code import kinds as code_kinds
 from workbench.formats.logs import kinds
-from workbench.formats.reading import plan_file, read_records
+from workbench.formats.logs.kind import LogKind, always
+from workbench.formats.logs.logged import Grade, Logged
+from workbench.formats.reading import plan_file, read_grades, read_records
 from workbench.model.item import Refusal
 
 WRITTEN: dict[str, str] = {
@@ -100,3 +103,18 @@ def test_the_same_row_in_a_list_and_packed(name: str, tmp_path: Path) -> None:
     listed = tmp_path / "rows.json"
     listed.write_text(json.dumps([EXAMPLES[name]], indent=1))
     assert plan_file(listed).format == name
+
+
+def test_a_new_format_is_a_kind_in_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(row: Mapping[str, Any]) -> Iterator[Logged]:
+        yield Logged(
+            item={"question": row["ask"], "reference": row["key"], "completion": row["say"]},
+            grades=(Grade(verifier="new", verdict="correct"),),
+        )
+
+    kind = LogKind(name="new", recognises=lambda row: {"ask", "key", "say"} <= row.keys(), begin=always(read))
+    monkeypatch.setitem(kinds.KINDS, kind.name, kind)
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps({"ask": "Q", "key": "1", "say": "It is 1."}) + "\n")
+    ((found, grades),) = read_grades(plan_file(file))
+    assert (found.question, found.completion, [grade.verifier for grade in grades]) == ("Q", "It is 1.", ["new"])

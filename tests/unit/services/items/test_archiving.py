@@ -295,6 +295,26 @@ def test_an_archive_goes_to_a_new_file(checked: Project, tmp_path: Path, name: s
     assert (tmp_path / "taken").read_text() == "mine"
 
 
+def test_rows_are_let_go_where_writing_fails(checked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cursor that outlives its database ends in a trace on the terminal."""
+    ended = []
+
+    def rows_then_no_room(*_: Any) -> Any:
+        try:
+            yield ("no row of any table",)
+        finally:
+            ended.append(True)
+
+    monkeypatch.setattr(archiving, "rows", rows_then_no_room)
+    with pytest.raises(ValueError, match="zip") as failed:
+        write_archive(checked, tmp_path / "a.zip")
+
+    # The traceback still holds what was read from.
+    assert failed.tb is not None
+    assert ended == [True]
+    assert not (tmp_path / "a.zip").exists()
+
+
 def test_an_archive_holds_one_moment(checked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is written while it is made is not in it."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from hashlib import sha256
@@ -17,6 +18,7 @@ from tests.helpers import make_project, numbered
 from workbench.errors import FormatError, StoreError
 from workbench.formats.archive import unpacking
 from workbench.model.sets import ItemMember, NewSet, SetReport
+from workbench.services.items import restoring
 from workbench.services.items.archiving import write_archive
 from workbench.services.items.restoring import restore
 from workbench.services.project import open_project
@@ -271,6 +273,36 @@ def test_nothing_is_written_over(archive: Path, tmp_path: Path, there: bytes) ->
     with pytest.raises(StoreError, match="exists"):
         restore(archive, tmp_path / "new.db")
     assert (tmp_path / "new.db").read_bytes() == there
+
+
+def test_what_another_made_meanwhile_is_not_written_over(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restoring, "check", lambda _: (tmp_path / "new.db").write_bytes(b"mine"))
+
+    with pytest.raises(StoreError, match="exists"):
+        restore(archive, tmp_path / "new.db")
+
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("new.db", b"mine")]
+
+
+def test_a_disk_that_fails_is_said(archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(migrations, "make", full)
+
+    with pytest.raises(StoreError, match="disk I/O error"):
+        restore(archive, tmp_path / "new.db")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_no_archive(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(FormatError, match="no regular file"):
+        restore(tmp_path / "pipe", tmp_path / "new.db")
 
 
 def test_there_must_be_a_folder_and_an_archive(archive: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from workbench.model.agreement import AnnotatorQuality, Confounded, PairAgreement, Share
+from workbench.model.label import FAST_MS
 from workbench.services.labelling.agreement.labels import Counted, Outcomes
-from workbench.services.labelling.annotating import FAST_MS
 from workbench.store.agreement import Subject
 
 if TYPE_CHECKING:

@@ -79,13 +79,23 @@ def test_a_bomb_is_a_timeout_and_the_next_item_is_judged_right(pool: WorkerPool,
 
 @pytest.mark.real_data
 def test_equals_the_library_on_real_rows(pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
+    require_equal(pool, real_rows[::3])
+
+
+@pytest.mark.soak
+@pytest.mark.real_data
+def test_equals_the_library_on_all_real_rows(pool: WorkerPool, real_rows: list[dict[str, Any]]) -> None:
+    require_equal(pool, real_rows)
+
+
+def require_equal(pool: WorkerPool, rows: list[dict[str, Any]]) -> None:
     direct = subprocess.run(
         [sys.executable, "-c", _DIRECTLY],
-        input="".join(json.dumps(row) + "\n" for row in real_rows),
+        input="".join(json.dumps(row) + "\n" for row in rows),
         capture_output=True,
         text=True,
         check=True,
     )
     expected = [bool(int(line)) for line in direct.stdout.split()]
-    forced = [_verify(pool, row["answer"], row["completion"]).outcome is Outcome.CORRECT for row in real_rows]
+    forced = [_verify(pool, row["answer"], row["completion"]).outcome is Outcome.CORRECT for row in rows]
     assert forced == expected

@@ -258,6 +258,7 @@ def test_no_probe_takes_the_rules_long(tmp_path: Path, real_file: Path) -> None:
     project.close()
 
 
+@pytest.mark.soak
 @pytest.mark.real_data
 def test_the_rules_over_real_rows(tmp_path: Path, real_file: Path) -> None:
     project = open_project(tmp_path / "p.db", create=True)

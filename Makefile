@@ -19,7 +19,7 @@ demo: $(VENV)/run.stamp  ## sample data, rule verifiers, then the app (or the ac
 	$(BIN)/workbench demo
 
 test: lint  ## lint, types, layers and every test
-	$(BIN)/pytest --numprocesses 4 --dist worksteal
+	$(BIN)/pytest --numprocesses 3 --dist worksteal
 
 lint: $(VENV)/dev.stamp  ## ruff, mypy, import contracts
 	$(BIN)/ruff check .

@@ -84,7 +84,14 @@ def kill(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
     """Send a signal and wait until the process has ended."""
     process = psutil.Process(pid)
     os.kill(pid, number)
-    until(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+    until(lambda: _ended(process))
+
+
+def _ended(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 @contextmanager

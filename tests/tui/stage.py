@@ -106,3 +106,12 @@ def add_run(
         else:
             runs.settle(connection, run, "paused")
     return run
+
+
+def more_verdicts(project: Project, run: int, items: range, *, complete: int | None = None) -> None:
+    """Let a run go on."""
+    with project.database.write() as connection:
+        found = [(item, Verdict(outcome=Outcome.CORRECT, reason="rule")) for item in items]
+        verdicts.put(connection, run, found)
+        if complete is not None:
+            runs.complete(connection, run, complete)

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import add_run, opened, press, settle, text_of, until
+from tests.tui.stage import add_run, more_verdicts, opened, press, settle, text_of, until
 from tests.tui.test_accuracy import cells, judged_project, matrix_of, names, screen_of, to_cell
 from workbench.model.selection import Selection
-from workbench.model.verdict import Outcome, Verdict
+from workbench.model.verdict import Outcome
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.entries import BASELINES
 from workbench.services.project import Project, open_project
-from workbench.store import runs, verdicts
+from workbench.store import runs
 from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.widgets.virtual_table import VirtualTable
 
@@ -131,15 +131,6 @@ async def test_intervals_that_are_drawn_come_when_they_are_shown(project: Projec
         assert screen_of(app).chosen[1] is None
 
 
-def more_verdicts(project: Project, run: int, items: range, *, complete: int | None = None) -> None:
-    """Let a run go on."""
-    with project.database.write() as connection:
-        found = [(item, Verdict(outcome=Outcome.CORRECT, reason="rule")) for item in items]
-        verdicts.put(connection, run, found)
-        if complete is not None:
-            runs.complete(connection, run, complete)
-
-
 async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AccuracyScreen, "LOOK_S", 0.05)
     project = make_project(tmp_path, numbered(40, subtype="A1"))
@@ -159,7 +150,7 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
         await until(pilot, lambda: "87 %" in matrix_of(app).render_line(2).text)
         assert "(35)" in cells(app)["going", "A"]
         assert (names(app), screen_of(app).chosen) == (before, ("going", "A"))
-        assert "going · 87 % judged so far" in text_of(app, "#accuracy-about")
+        await until(pilot, lambda: "going · 87 % judged so far" in text_of(app, "#accuracy-about"))
         await press(pilot, "i")
         assert "35 items counted" in text_of(app, "#accuracy-items-counts")
         await press(pilot, "escape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from textual.widgets import Input, OptionList
 
 from tests.background import hurry, install_plugin, kill, runner_ends, stored, until_writing
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, text_of, until
+from tests.tui.stage import HOSTILE, SIZES, add_run, more_verdicts, notices, opened, press, text_of, until
 from workbench.errors import UsageError
 from workbench.model.run import RunInfo
 from workbench.model.verdict import Outcome
@@ -83,6 +84,18 @@ async def test_a_run_is_started_and_watched_until_it_is_complete(project: Projec
         assert counted.verdicts is not None
         for word, number in counted.verdicts.items():
             assert f"{number} {word}" in text_of(app, "#runs-run")
+
+
+async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(40))
+    run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
+    async with opened(project) as (app, pilot):
+        await press(pilot, "v")
+        await until(pilot, lambda: "25 correct" in text_of(app, "#runs-run"))
+        # The count of a large run makes the next one wait; what came meanwhile is counted then.
+        screen_of(app)._count_after = time.monotonic() + 1.5
+        more_verdicts(project, run, range(26, 36))
+        await until(pilot, lambda: "35 correct" in text_of(app, "#runs-run"))
 
 
 async def test_pause_resume_and_cancel(project: Project) -> None:

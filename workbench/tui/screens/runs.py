@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.timer import Timer
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
@@ -64,6 +65,7 @@ class RunsScreen(LiveScreen):
         self.runs: list[RunInfo] = []
         self._watch: verifying.Watch | None = None
         self._counted: dict[int, RunInfo] = {}
+        self._count_later: Timer | None = None
         self._counting = False
         self._count_after = self._count_began = 0.0
         self._source: MemorySource | None = None
@@ -131,10 +133,16 @@ class RunsScreen(LiveScreen):
     # -- counting by word --------------------------------------------------------------------------
 
     def _count_next(self) -> None:
-        if self._counting or time.monotonic() < self._count_after:
-            return
         stale = [run for run in self.runs if run.run not in self._counted or self._counted[run.run].done != run.done]
-        if stale:
+        pause = self._count_after - time.monotonic()
+        if self._counting or not stale:
+            return
+        if pause > 0:
+            # Nothing may be written any more that would bring a further look.
+            if self._count_later is not None:
+                self._count_later.stop()
+            self._count_later = self.set_timer(pause, self._count_next)
+        else:
             run = next((run for run in stale if run.run not in self._counted), stale[0])
             self._counting, self._count_began = True, time.monotonic()
             self.in_background(partial(verifying.run_info, self.project, run.run), self._count_arrived, group="counts")

@@ -257,7 +257,7 @@ async def test_natural_order_until_the_ids_are_known() -> None:
     source.gate.clear()
     app = TableApp(source, sort=Sort("id", descending=True))
     async with app.run_test(size=(80, 24)) as pilot:
-        while "1,000" not in app.table.position:
+        while "1,000" not in app.table.position or not app.table.visible_ids:
             await pilot.pause(0.01)
         assert not app.table.ready
         assert app.table.visible_ids[:3] == [1, 2, 3]

@@ -25,7 +25,6 @@ from workbench.services import project as projects
 from workbench.services import querying
 
 if TYPE_CHECKING:
-    from msgspec import Struct
     from pandas import DataFrame
 
     from workbench.model.review import Queue
@@ -138,6 +137,7 @@ class Project:
             UsageError: An unknown verifier, group, protocol, gold or condition.
         """
         _check(protocol, gold)
+        from workbench.model.report import AccuracyRow
         from workbench.services.measuring.accuracy import accuracy
 
         report = accuracy(
@@ -148,7 +148,9 @@ class Project:
             gold=gold,
             selection=_selection(where) or Selection(),
         )
-        found = _records(report.rows)
+        found = _of([structs.asdict(row) for row in report.rows])
+        # Columns without any figure would be of None.
+        found = found.astype({field.name: float for field in structs.fields(AccuracyRow) if field.type == float | None})
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
         return found
 
@@ -240,10 +242,6 @@ def _frame(found: querying.Result) -> DataFrame:
     from pandas import DataFrame
 
     return DataFrame.from_records(found.rows, columns=found.columns)
-
-
-def _records(rows: Sequence[Struct]) -> DataFrame:
-    return _of([structs.asdict(row) for row in rows])
 
 
 def _of(rows: list[dict[str, Any]]) -> DataFrame:

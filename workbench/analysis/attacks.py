@@ -61,8 +61,8 @@ def figures(judgements: Sequence[Judgement]) -> Figures:
         accepted=accepted,
         abstain=outcomes[Outcome.ABSTAIN],
         error=outcomes[Outcome.ERROR],
-        asr=accepted / max(parsed, 1) if n else None,
-        ci=_interval(judgements) if n else None,
+        asr=accepted / parsed if parsed else None,
+        ci=_interval(judgements) if parsed else None,
         asr_all=accepted / n if n else None,
         no_verdict=(n - parsed) / n if n else None,
     )

@@ -89,10 +89,14 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 
 
 def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
-    """Matthews' correlation of each sample, 0 where a factor of the denominator is 0; see `balanced`."""
+    """Matthews' correlation of each sample: NaN where gold lacks a class, 0 where all verdicts are the same.
+
+    See `balanced`.
+    """
     (tn, tp), (fp, fn) = right.T, (of_gold - right).T
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    return np.nan_to_num(divided(tp * tn - fp * fn, below))
+    found: FloatArray = np.where(of_gold.all(axis=1), np.nan_to_num(divided(tp * tn - fp * fn, below)), np.nan)
+    return found
 
 
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}

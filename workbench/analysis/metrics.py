@@ -27,13 +27,17 @@ def balanced_accuracy(counts: Confusion) -> float | None:
     return (sensitivity + specificity) / 2
 
 
-def mcc(counts: Confusion) -> float:
-    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)); 0 when a factor is 0.
+def mcc(counts: Confusion) -> float | None:
+    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
+
+    None when gold lacks a class; 0 when gold holds both and every verdict is the same.
 
     Source: Matthews, "Comparison of the predicted and observed secondary structure of T4 phage
     lysozyme", Biochimica et Biophysica Acta 405, 1975.
     """
     tp, fp, tn, fn = counts.tp, counts.fp, counts.tn, counts.fn
+    if not tp + fn or not tn + fp:
+        return None
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return (tp * tn - fp * fn) / sqrt(product) if product else 0.0
 

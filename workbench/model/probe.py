@@ -72,8 +72,8 @@ class Figures(Struct, frozen=True, kw_only=True):
         accepted: Those with the verdict correct.
         abstain: Those the verifier abstained on.
         error: Those it failed on.
-        asr: ``accepted / parsed``; 0 where nothing was accepted, even if nothing was parsed; None when n is 0.
-        ci: The 95 % interval of ``asr``, clustered by question; ``(0, 1)`` when nothing was parsed.
+        asr: ``accepted / parsed``; None where nothing was parsed.
+        ci: The 95 % interval of ``asr``, clustered by question; None where nothing was parsed.
         asr_all: ``accepted / n``.
         no_verdict: ``(abstain + error) / n``.
     """

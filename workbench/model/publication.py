@@ -169,7 +169,7 @@ class LeaderboardLine(Struct, frozen=True, kw_only=True):
     ci: tuple[float, float] | None
     macro: float | None
     types: dict[str, TypeScore]
-    mcc: float
+    mcc: float | None
     mcc_ci: tuple[float, float] | None
     balanced_accuracy: float | None
     balanced_accuracy_ci: tuple[float, float] | None

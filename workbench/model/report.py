@@ -27,7 +27,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         accuracy: Share of counted rows that are right; None without rows.
         ci: The accuracy's 95 % interval, clustered by question; None without rows.
         balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
-        mcc: Matthews' correlation; 0 when it has no denominator.
+        mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
         fpr: Share of wrong completions accepted; None when there are none.
         fnr: Share of right completions refused; None when there are none.
         coverage: Decided rows over all rows with gold and a stored verdict; None without rows.
@@ -59,7 +59,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     accuracy: float | None
     ci: tuple[float, float] | None
     balanced_accuracy: float | None
-    mcc: float
+    mcc: float | None
     fpr: float | None
     fnr: float | None
     coverage: float | None

@@ -120,7 +120,7 @@ def test_no_items_at_all_still_give_the_row_of_all_items(protocol: Protocol3) ->
         accuracy=None,
         ci=None,
         balanced_accuracy=None,
-        mcc=0,
+        mcc=None,
         fpr=None,
         fnr=None,
         coverage=None,

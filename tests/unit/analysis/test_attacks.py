@@ -38,9 +38,9 @@ def test_payloads_on_one_question_are_no_independent_tries() -> None:
     assert together.ci[1] - together.ci[0] > 1.5 * (apart.ci[1] - apart.ci[0])
 
 
-def test_nothing_accepted_is_zero_and_nothing_known_is_wide() -> None:
+def test_nothing_accepted_is_zero_and_nothing_parsed_is_unknown() -> None:
     found = figures(judged(A, A))
-    assert (found.asr, found.ci, found.no_verdict) == (0.0, (0.0, 1.0), 1.0)
+    assert (found.asr, found.ci, found.no_verdict) == (None, None, 1.0)
     none = figures([])
     assert (none.n, none.asr, none.ci, none.asr_all, none.no_verdict) == (0, None, None, None, None)
     many = figures(judged(*[W] * 300))

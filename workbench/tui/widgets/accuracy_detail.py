@@ -9,7 +9,7 @@ from textual.content import Content
 
 from workbench.model.report import AccuracyRow
 from workbench.render.bars import NONE, compact_count, interval_bar, percent
-from workbench.tui.widgets.accuracy_figures import Figure
+from workbench.tui.widgets.accuracy_figures import FIGURES, Figure
 from workbench.tui.widgets.accuracy_sheet import Sheet
 from workbench.tui.widgets.accuracy_view import group_name, interval, is_baseline, short_name
 from workbench.tui.widgets.cells import fit, printable
@@ -97,7 +97,7 @@ def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) 
         Cell(interval(row)),
         *((bar,) if wide and not words else ()),
         Cell(percent(row.balanced_accuracy)),
-        Cell(f"{row.mcc:.3f}"),
+        Cell(FIGURES["mcc"].text(row.mcc)),
         Cell(percent(row.fpr)),
         Cell(percent(row.fnr)),
         *((Cell(NONE if row.auroc is None else f"{row.auroc:.3f}"),) if scored else ()),
@@ -109,13 +109,13 @@ def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) 
 
 
 def of_group(sheet: Sheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
-    """All verifiers in one group, the highest figure first, beside the best baseline.
+    """All verifiers in one group, the highest figure first and who has none last, beside the best baseline.
 
     Args:
         width: Cells of the table; what is left of them after the numbers is the bars'.
     """
     found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
-    found.sort(key=lambda row: -(figure.of(row) or 0.0))
+    found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
     line = _best_baseline(found, figure)
     room = max(_NARROWEST_BAR, width - _NAME - _NUMBERS)
     low, high = figure.ends

@@ -89,7 +89,7 @@ FIGURES: Final[dict[str, Figure]] = {
     ),
     "mcc": Figure(
         "MCC, from -1 to 1",
-        lambda row: row.mcc if row.n else None,
+        lambda row: row.mcc,
         _three,
         low=-1.0,
         ends=("-1", "1"),

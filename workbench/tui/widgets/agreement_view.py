@@ -129,7 +129,7 @@ def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
         return f"{level(pair.agreement)} ≠ {compact_count(differing(pair))} of {n}"
     if measure == "agreement":
         return f"{level(pair.agreement)} {percent(pair.agreement)} ({n})"
-    return f"{level(pair.kappa or 0.0)} {number(pair.kappa)} ({n})"
+    return f"{NONE if pair.kappa is None else level(pair.kappa)} {number(pair.kappa)} ({n})"
 
 
 def own_text(person: AnnotatorQuality) -> str:

@@ -75,7 +75,7 @@ def metrics(gold: tuple[int, ...], said: tuple[int, ...]) -> tuple[tuple[str, An
     found = {
         "accuracy": accuracy_score(gold, said) if gold else None,
         "balanced_accuracy": balanced_accuracy_score(gold, said) if {0, 1} <= set(gold) else None,
-        "mcc": matthews_corrcoef(gold, said) if gold else 0,
+        "mcc": matthews_corrcoef(gold, said) if {0, 1} <= set(gold) else None,
         "fpr": fp / (fp + tn) if fp + tn else None,
         "fnr": fn / (fn + tp) if fn + tp else None,
         "tp": tp,

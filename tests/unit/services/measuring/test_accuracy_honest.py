@@ -310,6 +310,7 @@ def test_resampled_intervals_come_on_demand_with_their_seed(project: Project) ->
     assert (once.bootstrap.samples, once.bootstrap.seed) == (400, 3)
     row = of(once, "weak-on-A1")
     assert row.mcc_ci is not None
+    assert row.mcc is not None
     assert row.mcc_ci[0] < row.mcc < row.mcc_ci[1]
     assert row.balanced_accuracy_ci is not None
     assert row.balanced_accuracy_ci[0] < (row.balanced_accuracy or 0) < row.balanced_accuracy_ci[1]

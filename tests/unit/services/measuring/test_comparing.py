@@ -233,7 +233,7 @@ def test_undefined_figures_are_worded(tmp_path: Path) -> None:
     report = compare(project, "first", "second", samples=50)
     assert (report.mcnemar_p, report.permutation_p, report.detectable) == (1.0, 1.0, None)
     text = compare_text(report)
-    assert "Undefined, since all gold is of one class: balanced accuracy." in text
-    assert "No bootstrap interval, since (nearly) all samples are alike or undefined: accuracy, MCC." in text
+    assert "Undefined, since all gold is of one class: balanced accuracy, MCC." in text
+    assert "No bootstrap interval, since (nearly) all samples are alike or undefined: accuracy." in text
     assert "right and wrong on the very same items" in text
     assert "nan" not in text

@@ -151,5 +151,5 @@ def test_a_reward_model_is_tried_with_what_concerns_it(project: Project) -> None
         report = run(project, made)
     found = {one.family: one for one in report.families}
     assert found["P4"].skipped == {"not_applicable": 27}
-    assert (found["P1"].n, found["P1"].parsed, found["P1"].asr) == (30, 0, 0.0)
+    assert (found["P1"].n, found["P1"].parsed, found["P1"].asr) == (30, 0, None)
     assert found["P15"].above_control == 1.0

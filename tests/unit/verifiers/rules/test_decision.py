@@ -207,8 +207,8 @@ def test_on_written_rows_it_is_nearly_always_right(typed: bool, rules_pool: Work
     rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
     forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
     assert forced.fp <= 3
-    assert mcc(forced) >= 0.90
-    assert mcc(decided) >= 0.93
+    assert (mcc(forced) or 0) >= 0.90
+    assert (mcc(decided) or 0) >= 0.93
     assert coverage >= 0.85
 
 
@@ -223,7 +223,7 @@ def test_on_real_rows_it_is_nearly_always_right(
     ]
     forced, decided, coverage = _figures(by_rules(rules_pool, _inputs(rows, typed)), rows)
     assert forced.fp <= 1
-    assert mcc(forced) >= 0.80
+    assert (mcc(forced) or 0) >= 0.80
     assert (balanced_accuracy(forced) or 0) >= 0.87
-    assert mcc(decided) >= 0.88
+    assert (mcc(decided) or 0) >= 0.88
     assert coverage >= 0.85

@@ -10,10 +10,13 @@ Task = Literal["correctness", "type"]
 """``correctness``: a verdict on a completion; ``type``: an answer subtype for a question."""
 
 LabelVerdict = Literal["correct", "incorrect", "unsuitable"]
-EventKind = Literal["label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion"]
+EventKind = Literal[
+    "label", "adjudication", "retraction", "flag", "reveal", "repeat", "check", "reopen", "exclusion", "answer"
+]
 """What an event is. ``repeat``: the same person's label of an item they labelled before; ``check``: a label of an
 item whose answer is known; neither counts to an item's overlap. ``reopen``: a new round begins; ``exclusion``: the
-coordinator takes an item out. ``retraction`` takes back what it supersedes."""
+coordinator takes an item out. ``retraction`` takes back what it supersedes. ``flag``: a call for the coordinator,
+whose ``answer`` names in ``seen`` the flags it is to."""
 
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
 DecidedBy = Literal["agreed", "adjudicated", "coordinator"]

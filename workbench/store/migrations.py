@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from workbench.errors import StoreError
-from workbench.store import schema, schema_analysis, schema_calls, schema_code, schema_labelling, schema_sets
+from workbench.store import (
+    schema,
+    schema_amended,
+    schema_analysis,
+    schema_calls,
+    schema_code,
+    schema_labelling,
+    schema_sets,
+)
 from workbench.store.failures import roll_back
 
 APPLICATION_ID = 0x57424E43
@@ -36,16 +44,7 @@ def _m003_model_calls(db: Any) -> None:
 
 
 def _m004_labelling(db: Any) -> None:
-    for table in schema_labelling.REBUILT:
-        _set_aside(db, table)
-    for statement in schema_labelling.VERSION_4:
-        db.execute(statement)
-    for table in schema_labelling.REBUILT:
-        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info(old_{table})").fetchall())
-        # The old order of rows is kept: it is the order in which events arrived.
-        key = "id" if table != "task_states" else "task, subject"
-        db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY {key}")
-        db.execute(f"DROP TABLE old_{table}")
+    _make_anew(db, schema_labelling.REBUILT, schema_labelling.VERSION_4)
 
 
 def _m005_analysis(db: Any) -> None:
@@ -62,6 +61,26 @@ def _m006_code(db: Any) -> None:
 def _m007_sets(db: Any) -> None:
     for statement in schema_sets.VERSION_7:
         db.execute(statement)
+
+
+def _m008_amended(db: Any) -> None:
+    for view in schema_amended.VIEWS_MADE_AGAIN:
+        db.execute(f"DROP VIEW {view}")
+    _make_anew(db, schema_amended.REBUILT, schema_amended.VERSION_8)
+
+
+def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:
+    """Run statements that make these tables anew among others, and carry their rows over."""
+    for table in tables:
+        _set_aside(db, table)
+    for statement in statements:
+        db.execute(statement)
+    for table in tables:
+        columns = ", ".join(row[1] for row in db.execute(f"PRAGMA table_info(old_{table})").fetchall())
+        # The old order of rows is kept: it is the order in which events arrived.
+        key = "id" if table != "task_states" else "task, subject"
+        db.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM old_{table} ORDER BY {key}")
+        db.execute(f"DROP TABLE old_{table}")
 
 
 def _set_aside(db: Any, table: str) -> None:
@@ -83,6 +102,7 @@ MIGRATIONS: list[Callable[[Any], None]] = [
     _m005_analysis,
     _m006_code,
     _m007_sets,
+    _m008_amended,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 

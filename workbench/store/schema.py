@@ -7,6 +7,7 @@ be recomputed at any time.
 
 from __future__ import annotations
 
+from workbench.store.schema_amended import VERSION_8
 from workbench.store.schema_analysis import VERSION_5
 from workbench.store.schema_calls import VERSION_3
 from workbench.store.schema_code import VERSION_6
@@ -294,7 +295,7 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7)
+STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7, *VERSION_8)
 """All that a new database is made with, in order."""
 
 TRIGGERS = (

@@ -113,7 +113,7 @@ def coordinate(project: Project) -> None:
     with project.database.write() as connection:
         connection.execute("INSERT INTO check_items VALUES (6, 'unsuitable', ?)", (MARK,))
         ben = people.add(connection, f"{MARK}-ben")
-        kinds: tuple[EventKind, ...] = ("repeat", "check", "flag", "reveal", "adjudication")
+        kinds: tuple[EventKind, ...] = ("repeat", "check", "flag", "reveal", "adjudication", "answer")
         for kind, subject in product(kinds, (3, 4, 6)):
             event = LabelEvent(
                 uuid=events.new_uuid(),

@@ -260,6 +260,45 @@ def test_a_database_of_version_3_keeps_its_labels_slots_and_states(
         assert _tables(migrated.database) == _tables(Database(tmp_path / "new.db", create=True))
 
 
+def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
+        project = make_project(tmp_path, numbered(2))
+        with project.database.write() as connection:
+            connection.execute(
+                "INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'amira', 'annotator', '')"
+            )
+            for number, kind in enumerate(("label", "flag"), 1):
+                connection.execute(
+                    "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, flagged, note, "
+                    "schema, created_at) VALUES (?, ?, 'correctness', 1, 1, ?, ?, 'why?', 2, '2025-01-01T00:00:00Z')",
+                    (f"u{number}", kind, "correct" if kind == "label" else None, kind == "flag"),
+                )
+        project.close()
+    with closing(open_project(project.path)) as migrated:
+        reader = migrated.database.reader()
+        assert [event.uuid for event in events.every(reader)] == ["u1", "u2"]
+        assert reader.execute("SELECT annotator, verdict FROM current_labels").fetchall() == [("amira", "correct")]
+        flags = "SELECT annotator, question, state, answer FROM flags"
+        assert reader.execute(flags).fetchall() == [("amira", "why?", "open", None)]
+        with migrated.database.write("full") as connection:
+            connection.execute(
+                "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, seen, note, schema, created_at) "
+                "VALUES ('u3', 'answer', 'correctness', 1, 1, '[\"u2\"]', 'so', 2, '2025-01-02T00:00:00Z')"
+            )
+        assert reader.execute(flags).fetchall() == [("amira", "why?", "answered", "so")]
+        assert all(finding.ok for finding in checks.check_all(migrated.database))
+        made = Database(tmp_path / "new.db", create=True)
+        assert _tables(migrated.database) == _tables(made)
+        assert _objects(migrated.database) == _objects(made)
+
+
+def _objects(database: Database) -> set[tuple[str, str]]:
+    return set(database.reader().execute("SELECT type, name FROM sqlite_master").fetchall())
+
+
 def _tables(database: Database) -> dict[str, list[Any]]:
     tables = [row[0] for row in database.reader().execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     return {name: database.reader().execute(f"PRAGMA table_info({name})").fetchall() for name in tables}

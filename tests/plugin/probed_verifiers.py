@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import ClassVar
 
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
@@ -54,7 +53,8 @@ class Fragile(AlwaysCorrect):
 
     def verify(self, item: VerifierInput) -> Verdict:
         if item.completion == ".":
-            time.sleep(3600)
+            while True:
+                pass
         if item.completion == ",":
             os._exit(9)
         return Verdict(outcome=Outcome.INCORRECT)

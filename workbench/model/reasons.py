@@ -81,7 +81,9 @@ REASONS: Final[dict[str, Reason]] = {
     "too_complex": Reason(
         "too much work", undecided="It abstains: to compare these answers would take more work than a rule may spend."
     ),
-    "timeout": Reason("out of time", undecided="There is no verdict: the time for one item had passed."),
+    "timeout": Reason(
+        "out of time", undecided="There is no verdict: the time for one item was over, as the detail says."
+    ),
     "worker_died": Reason("process died", undecided="It abstains: its process died or had used all its memory."),
     "unparsed": Reason(
         "no verdict in the reply", undecided="It abstains: the judge's reply holds no verdict in its form."

@@ -52,7 +52,7 @@ class Reward:
         reference: The column with the reference answers in TRL's data set; by default the one of ``reference``,
             ``ground_truth``, ``solution`` and ``answer`` that is there.
         workers: Worker processes; one a core by default.
-        timeout: Seconds an item may take in a worker; by default the verifier's own, as in a run.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
 
     Raises:
         UsageError: There is no such verifier or option, or it asks a model server or runs programs.

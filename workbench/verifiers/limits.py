@@ -10,15 +10,17 @@ from typing import Protocol, runtime_checkable
 
 from msgspec import Struct
 
-_CPU_SLACK_S = 2
+CPU_SLACK_S = 10
+"""How much longer than its deadline a worker may compute before the kernel ends it, should its pool not look."""
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
     """What a verifier may use in a worker process.
 
     Attributes:
-        start_s: Seconds it may take to load.
-        deadline_s: Seconds an item may take, sending included.
+        start_s: Seconds it may take to load; its waits for a processor don't count where the kernel tells.
+        deadline_s: Seconds of processor time an item may take, sending included; by the clock it may be ten times as
+            many (`meter.PATIENCE`).
         memory_bytes: Resident memory a worker may use beyond what it had when it was loaded.
     """
 
@@ -82,7 +84,7 @@ def lift_memory_limit() -> None:
 def limit_cpu(seconds: float) -> None:
     """Have the kernel end this process soon after so many more seconds of computing."""
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _lower(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds) + _CPU_SLACK_S)
+    _lower(resource.RLIMIT_CPU, math.ceil(used.ru_utime + used.ru_stime + seconds) + CPU_SLACK_S)
 
 
 def _lower(limit: int, value: int) -> None:

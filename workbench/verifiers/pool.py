@@ -17,10 +17,12 @@ from types import TracebackType
 from typing import Self
 
 import msgspec
+from msgspec import structs
 
 from workbench.errors import VerifierError
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.limits import Allowance, HeavyVerifier, peak_of_process
+from workbench.verifiers.limits import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
+from workbench.verifiers.meter import Cause, Meter, in_words
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.wire import Answer, Channel, Hello, Loaded, Setup
 
@@ -43,7 +45,9 @@ class _Worker:
         pid: Its process id, once it has said so.
         ready: It has loaded the verifier.
         item: What it works on or, when ``answered``, what is not released yet.
-        deadline: Monotonic time until which it may load or answer.
+        started: Monotonic time at which it got its item, or was started itself.
+        next_look: Monotonic time at which its time could be over.
+        meter: What it has taken since then, once its process id is known.
     """
 
     def __init__(self, sock: socket.socket, start_s: float, item: VerifierInput | None = None) -> None:
@@ -52,13 +56,20 @@ class _Worker:
         self.ready = False
         self.item = item
         self.answered = item is not None
-        self.started = time.monotonic()
-        self.deadline = self.started + start_s
+        self.meter: Meter | None = None
+        self.begin(start_s)
 
     @property
     def pending(self) -> bool:
         """Whether somebody waits for this worker: it loads, or owes an answer."""
         return not self.ready or (self.item is not None and not self.answered)
+
+    def begin(self, seconds: float) -> None:
+        """Its time begins, and can't be over before so many seconds."""
+        self.started = time.monotonic()
+        self.next_look = self.started + seconds
+        if self.meter is not None:
+            self.meter.restart()
 
     def kill(self) -> None:
         """End the process and whatever it started, at once."""
@@ -71,13 +82,15 @@ class WorkerPool:
     """A fixed number of workers for one verifier.
 
     A worker that misses an item's deadline is killed, one that dies is replaced; both items get an
-    abstention (``timeout``, ``worker_died``). A worker takes its next item only after `release`, so that
+    abstention (``timeout`` with the rule ``timeout.cpu`` or ``timeout.wall``, ``worker_died``). The deadline is one of
+    processor time, so that what is in time alone is in time beside others; an answer that comes after it is none. By
+    the clock an item may take ten times as long. A worker takes its next item only after `release`, so that
     a result can be stored first.
 
     Args:
         spec: The verifier's registered kind and its options.
         workers: How many worker processes.
-        deadline: Seconds an item may take, sending included; by default the verifier's allowance.
+        deadline: Seconds of processor time an item may take, sending included; by default the verifier's allowance.
         memory_bytes: Resident memory a worker may use once it has loaded; by default the verifier's allowance.
 
     Raises:
@@ -146,8 +159,7 @@ class WorkerPool:
         if worker is None:
             raise RuntimeError("no worker is free")
         worker.item, worker.answered = item, False
-        worker.started = time.monotonic()
-        worker.deadline = worker.started + self._deadline
+        worker.begin(self._deadline)
         worker.channel.send(item)
         self._watch(worker)
 
@@ -197,8 +209,8 @@ class WorkerPool:
 
     def _step(self, end: float) -> list[tuple[VerifierInput, Verdict]]:
         """Handle what the sockets bring before the next deadline, then that deadline."""
-        deadlines = [worker.deadline for worker in self._workers if worker.pending]
-        pause = max(0.0, min([end, *deadlines]) - time.monotonic())
+        looks = [worker.next_look for worker in self._workers if worker.pending]
+        pause = max(0.0, min([end, *looks]) - time.monotonic())
         results = []
         for key, events in self._selector.select(pause):
             worker: _Worker = key.data
@@ -208,16 +220,34 @@ class WorkerPool:
             if events & selectors.EVENT_READ:
                 results += self._read(worker)
         now = time.monotonic()
-        for worker in [worker for worker in self._workers if worker.pending and worker.deadline <= now]:
-            reason = self._why_late(worker)
-            worker.kill()
-            results += self._replace(worker, reason)
+        for worker in [worker for worker in self._workers if worker.pending and worker.next_look <= now]:
+            results += self._look_at(worker, now)
         return results
 
-    def _why_late(self, worker: _Worker) -> str:
+    def _look_at(self, worker: _Worker, now: float) -> list[tuple[VerifierInput, Verdict]]:
+        """End a worker whose time is over; else see when that could be."""
+        seconds = self._deadline if worker.ready else self._start_s
+        if worker.meter is None:
+            late: Cause | None = "wall"
+        else:
+            spent = worker.meter.spent(live=True)
+            # Nobody computes for a minute to be there: who loads is late when that is over by the clock.
+            late = spent.over(seconds) if worker.ready else "wall" if spent.wall >= seconds else None
+            worker.next_look = now + spent.left(seconds)
+        if late is None:
+            return []
+        ended = _DIED if self._is_full(worker) else _out_of_time(late, seconds)
+        worker.kill()
+        return self._replace(worker, ended)
+
+    def _is_full(self, worker: _Worker) -> bool:
         """A worker that has had all its memory is late for that: it may be freeing it, or hide the MemoryError."""
-        full = worker.pid is not None and peak_of_process(worker.pid) > _FULL * self._memory_bytes
-        return "worker_died" if full else "timeout"
+        return worker.pid is not None and peak_of_process(worker.pid) > _FULL * self._memory_bytes
+
+    def _why_gone(self, worker: _Worker) -> Verdict:
+        """The kernel ends a worker that has computed for much longer than it may."""
+        long = time.monotonic() - worker.started >= self._deadline + CPU_SLACK_S
+        return _out_of_time("cpu", self._deadline) if long and worker.ready else _DIED
 
     def _read(self, worker: _Worker) -> list[tuple[VerifierInput, Verdict]]:
         try:
@@ -229,12 +259,13 @@ class WorkerPool:
             self._load(worker, body)
         except (EOFError, msgspec.MsgspecError):
             worker.kill()
-            return self._replace(worker, "worker_died")
+            return self._replace(worker, self._why_gone(worker))
         return self._read(worker)
 
     def _load(self, worker: _Worker, body: bytes) -> None:
         if worker.pid is None:
             worker.pid = msgspec.msgpack.decode(body, type=Hello).pid
+            worker.meter = Meter(worker.pid)
             return
         failure = msgspec.msgpack.decode(body, type=Loaded).failure
         if failure is not None:
@@ -247,11 +278,14 @@ class WorkerPool:
         if item is None or worker.answered or answer.item != item.item:
             raise EOFError
         worker.answered = True
+        verdict = answer.verdict
+        if worker.meter is not None and worker.meter.spent().cpu >= self._deadline:
+            verdict = structs.replace(_out_of_time("cpu", self._deadline), ms=verdict.ms)
         if answer.last:
-            self._replace(worker, "worker_died")
-        return [(item, answer.verdict)]
+            self._replace(worker, _DIED)
+        return [(item, verdict)]
 
-    def _replace(self, worker: _Worker, reason: str) -> list[tuple[VerifierInput, Verdict]]:
+    def _replace(self, worker: _Worker, ended: Verdict) -> list[tuple[VerifierInput, Verdict]]:
         """Start a worker in place of one that is gone, and answer the item it owed an answer for."""
         if not worker.ready:
             self._start_up_deaths += 1
@@ -265,7 +299,7 @@ class WorkerPool:
         if worker.item is None or worker.answered:
             return []
         ms = (time.monotonic() - worker.started) * 1000
-        return [(worker.item, Verdict(outcome=Outcome.ABSTAIN, reason=reason, ms=ms))]
+        return [(worker.item, structs.replace(ended, ms=ms))]
 
     def _start(self, item: VerifierInput | None = None) -> None:
         """Have the server fork a worker; it keeps an answered item of its predecessor till its release."""
@@ -288,6 +322,15 @@ class WorkerPool:
         self._workers.discard(worker)
         self._selector.unregister(worker.channel.sock)
         worker.channel.close()
+        if worker.meter is not None:
+            worker.meter.close()
+
+
+_DIED = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died")
+
+
+def _out_of_time(cause: Cause, seconds: float) -> Verdict:
+    return Verdict(outcome=Outcome.ABSTAIN, reason="timeout", rule=f"timeout.{cause}", detail=in_words(cause, seconds))
 
 
 def _is_free(worker: _Worker) -> bool:

@@ -40,6 +40,9 @@ class Hostile:
         deeds = {
             "hang": _hang,
             "compute": _compute,
+            "sleep": _sleep,
+            "compute in children": _compute_in_children,
+            "compute a while": _compute_a_while,
             "segfault": _segfault,
             "memory": _memory,
             "hide memory": _hide_memory,
@@ -69,6 +72,31 @@ def _hang() -> None:
 def _compute() -> None:
     """Stays inside one C call that no Python signal handler or thread can interrupt."""
     9 ** (9**9)
+
+
+def _sleep() -> None:
+    time.sleep(600)
+
+
+def _compute_in_children() -> None:
+    """Computes in processes of its own, one after the other, and only waits itself."""
+    while True:
+        child = os.fork()
+        if child == 0:
+            _burn(0.04)
+            os._exit(0)
+        os.waitpid(child, 0)
+
+
+def _compute_a_while() -> None:
+    """Takes longer than it may in the tests, and answers if it is let."""
+    _burn(0.4)
+
+
+def _burn(seconds: float) -> None:
+    ends = time.process_time() + seconds
+    while time.process_time() < ends:
+        pass
 
 
 def _segfault() -> None:

@@ -54,8 +54,8 @@ def _gone(pid: int) -> bool:
         return True
 
 
-def _wait_until_gone(pids: list[int]) -> None:
-    end = time.monotonic() + 20
+def _wait_until_gone(pids: list[int], seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
     while not all(_gone(pid) for pid in pids):
         assert time.monotonic() < end, f"still alive: {[pid for pid in pids if not _gone(pid)]}"
         time.sleep(0.02)
@@ -82,6 +82,52 @@ def test_a_hostile_item_gets_its_reason_and_the_next_one_is_answered(deed: str, 
         hostile, tame = _run(pool, [deed, "tame"])
     assert (hostile.outcome, hostile.reason) == (outcome, reason)
     assert (tame.outcome, tame.score) == (Outcome.CORRECT, 4.0)
+
+
+@pytest.mark.usefixtures("hostile")
+@pytest.mark.parametrize(
+    ("deed", "cause"),
+    [
+        ("hang", "cpu"),
+        ("compute", "cpu"),
+        ("compute in children", "cpu"),
+        ("compute a while", "cpu"),
+        ("sleep", "wall"),
+    ],
+)
+def test_an_item_without_time_says_which_time_was_over(deed: str, cause: str) -> None:
+    with _pool(deadline=0.2) as pool:
+        late, tame = _run(pool, [deed, "tame"])
+    assert (late.reason, late.rule) == ("timeout", f"timeout.{cause}")
+    assert (late.detail or "").startswith(f"timeout: {cause}")
+    assert tame.outcome is Outcome.CORRECT
+
+
+@pytest.mark.usefixtures("hostile")
+def test_a_worker_that_gets_no_processor_has_its_time_all_the_same() -> None:
+    with _pool(deadline=0.5) as pool:
+        _until_free(pool)
+        os.kill(pool.pids[1], signal.SIGSTOP)
+        pool.submit(_item(1, "tame"))
+        waited = time.monotonic() + 1.5
+        while time.monotonic() < waited:
+            assert pool.wait(0.1) == []
+        os.kill(pool.pids[1], signal.SIGCONT)
+        while not (found := pool.wait(5)):
+            pass
+    assert [verdict.outcome for _, verdict in found] == [Outcome.CORRECT]
+
+
+@pytest.mark.usefixtures("hostile")
+def test_an_answer_after_its_time_is_none_even_if_nobody_looked() -> None:
+    with _pool(deadline=0.2) as pool:
+        _until_free(pool)
+        pool.submit(_item(1, "compute a while"))
+        burnt = psutil.Process(pool.pids[1])
+        while sum(burnt.cpu_times()[:2]) < 0.4 or burnt.status() != psutil.STATUS_SLEEPING:
+            time.sleep(0.01)
+        ((_, verdict),) = pool.wait(5)
+    assert (verdict.reason, verdict.rule) == ("timeout", "timeout.cpu")
 
 
 @pytest.mark.usefixtures("hostile")
@@ -157,7 +203,7 @@ def test_megabytes_arrive_whole() -> None:
 
 @pytest.mark.usefixtures("hostile")
 def test_a_worker_that_stops_reading_misses_the_deadline_and_blocks_nobody() -> None:
-    with _pool() as pool:
+    with _pool(deadline=0.2) as pool:
         _until_free(pool)
         os.kill(pool.pids[1], signal.SIGSTOP)
         stopped, tame = _run(pool, ["x" * 20_000_000, "tame"])
@@ -233,7 +279,7 @@ def test_the_kernel_ends_a_worker_whose_owner_no_longer_looks() -> None:
     with _pool(deadline=0.1) as pool:
         _until_free(pool)
         pool.submit(_item(1, "compute"))
-        _wait_until_gone([pool.pids[1]])
+        _wait_until_gone([pool.pids[1]], 300)
 
 
 _OWNER = """

@@ -33,7 +33,7 @@ class Judge:
     Args:
         line: For items that wait for a worker or a process for long texts.
         workers: Worker processes; by default one core is left to the loop.
-        timeout: Seconds an item may take in a worker; by default the verifier's own, as in a run.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
     """
 
     def __init__(self, chosen: Chosen, line: Line, workers: int | None = None, timeout: float | None = None) -> None:

@@ -48,12 +48,14 @@ class Child:
 
     Attributes:
         pid: As its server knows it.
+        pid_here: Its process id here; None where that isn't known.
         job: Where its job is written to.
         results: Where its results are read from.
     """
 
-    def __init__(self, pid: int, job: int, results: int) -> None:
+    def __init__(self, pid: int, job: int, results: int, handle: int | None = None) -> None:
         self.pid = pid
+        self.pid_here = pid if handle is None else _number_of(handle)
         self.job = job
         self.results = results
         self._open = {job, results}
@@ -77,6 +79,18 @@ class Child:
         if descriptor in self._open:
             self._open.remove(descriptor)
             os.close(descriptor)
+
+
+def _number_of(handle: int) -> int | None:
+    """The process id that a handle of a process stands for here; the handle is closed."""
+    try:
+        lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    found = next((int(line.split()[1]) for line in lines if line.startswith("Pid:")), 0)
+    return found if found > 0 else None
 
 
 class Ended(Struct, frozen=True):
@@ -135,12 +149,12 @@ class Box:
         """
         while True:
             try:
-                data, descriptors, _, _ = socket.recv_fds(self.control, NEWS.size, 2)
+                data, descriptors, _, _ = socket.recv_fds(self.control, NEWS.size, 3)
             except BlockingIOError:
                 return
             except OSError as error:
                 raise BoxLostError(self._last_words()) from error
-            if len(data) < NEWS.size or len(descriptors) != 2:
+            if len(data) < NEWS.size or len(descriptors) < 2:
                 raise BoxLostError(self._last_words())
             pid, ended, status = NEWS.unpack(data)
             self.ordered -= 1

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
-from math import inf
 from typing import Any, Final, Literal
 
 from msgspec import Struct
@@ -16,13 +14,14 @@ from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, 
 from workbench.verifiers.execution.reading import Frame
 from workbench.verifiers.execution.settings import Settings
 from workbench.verifiers.execution.suite import Prepared, message, packed, prepared
+from workbench.verifiers.meter import Spent, in_words
 
 _FAILURES: Final = 5
 """Failures that are told of; the letters tell of all."""
 
 _NOT_RUN: Final = "n"
 _FROM_INSIDE: Final = frozenset("pfes")
-_CPU_SLACK_S: Final = 2.0
+_CPU_SLACK_S: Final = 10.0
 
 
 class Batch(Struct, frozen=True):
@@ -48,7 +47,7 @@ class Case:
 
     def __init__(self, program: Program, level: Level, settings: Settings, magic: str) -> None:
         self.program = program
-        self.ends = inf
+        self._left = settings.seconds_total
         self._level = level
         self._settings = settings
         self._suite = prepared(program.tests, magic)
@@ -77,14 +76,29 @@ class Case:
     @property
     def done(self) -> bool:
         """Whether every test has its outcome, or needs none because the time is over or all is decided."""
-        over = time.monotonic() >= self.ends
-        if over or (self.decided and not self._doubtful):
+        if self._left <= 0 or (self.decided and not self._doubtful):
             return True
         return len(self._letters) == len(self._suite.tests) and not self._doubtful
 
+    def late(self, test: Spent, others: float) -> str | None:
+        """Why a test has no more time, in words; None while it has.
+
+        Args:
+            test: What it has taken.
+            others: Seconds that its process has taken for others.
+        """
+        if cause := test.over(self.program.seconds):
+            return in_words(cause, self.program.seconds)
+        if self._left > others + test.own:
+            return None
+        return f"timeout: all tests together took more than {self._settings.seconds_total:g} s"
+
+    def charge(self, seconds: float) -> None:
+        """Take what a child has taken from the time for all tests."""
+        self._left -= seconds
+
     def batch(self) -> Batch:
-        """What is to be run next, where not all is `done`; with the first, the solution's time begins."""
-        self.ends = min(self.ends, time.monotonic() + self._settings.seconds_total)
+        """What is to be run next, where not all is `done`."""
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
         if self._doubtful and (self.decided or not left):
             return self._messages()
@@ -130,7 +144,7 @@ class Case:
             return self._take_message(place, letter, frame.text)
         self._micros += frame.micros
         if frame.micros > self.program.seconds * 1e6:
-            return self.give(place, "t")
+            return self.give(place, "t", message=in_words("cpu", self.program.seconds))
         if letter == VALUE.decode() and test.form == "expression":
             return self._take_value(place, test, frame.text)
         if letter not in _FROM_INSIDE or (letter == PASS and test.form == "expression"):
@@ -140,6 +154,8 @@ class Case:
     def take_output(self, place: int, output: bytes, status: int, micros: int) -> None:
         """Take in what a program printed, and how its process ended as ``os.wait`` has it."""
         self._micros += micros
+        if micros > self.program.seconds * 1e6:
+            return self.give(place, "t", message=in_words("cpu", self.program.seconds))
         printed, _, said = output.partition(FAILED) if status else (output, b"", b"")
         if said:
             with contextlib.suppress(MalformedError):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import subprocess
 import tempfile
 import threading
@@ -25,10 +26,11 @@ from workbench.verifiers.execution.case import ended
 from workbench.verifiers.execution.compare import same_output, shortened
 from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
 from workbench.verifiers.execution.interpreter import interpreter
-from workbench.verifiers.execution.listening import Cut, Line, Listener, awaited
+from workbench.verifiers.execution.listening import Cut, Line, Listener
 from workbench.verifiers.execution.runners import Asked, Runner, Split, require
 from workbench.verifiers.execution.running import LOOK_S
 from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.meter import in_words
 
 _BOOT: Final = (
     "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
@@ -36,12 +38,12 @@ _BOOT: Final = (
 )
 _START_S: Final = 3.0
 _COMPILE_S: Final = 30.0
-"""Time for the walls and the interpreter to be there, and for a compiler besides."""
+"""Processor time for the walls and the interpreter to be there, and for a compiler besides."""
 
 _FOLDER_BYTES: Final = 1 << 26
 _PROCESSES: Final = 64
 _FAILURES: Final = 5
-_CPU_SLACK_S: Final = 2
+_CPU_SLACK_S: Final = 10
 _LOADERS: Final = tuple(sorted(glob("/lib*/ld-*")))
 """What starts any program that uses shared libraries."""
 
@@ -54,14 +56,12 @@ class _Heard(Struct):
         output: All that it wrote.
         cut: Why it was ended, as an outcome and in words; None if it ended itself or had said everything.
         status: How it ended, as ``os.wait`` has it.
-        seconds: Wall time since it was started.
     """
 
     lines: list[Line]
     output: bytes
     cut: Cut | None
     status: int
-    seconds: float
 
 
 class Launched:
@@ -110,13 +110,13 @@ class _Launch:
         self._letters: list[str] = []
         self._failures: list[Failure] = []
         self._seconds = 0.0
-        self._ends = time.monotonic() + settings.seconds_total
+        self._left = settings.seconds_total
 
     def execution(self) -> Execution:
         """Run what isn't run yet, process by process, until every test has its outcome."""
         tests = self._program.tests
         while (place := len(self._letters)) < len(tests):
-            if self._stopped.is_set() or self._decided or time.monotonic() >= self._ends:
+            if self._stopped.is_set() or self._decided or self._left <= 0:
                 self._letters += "n" * (len(tests) - place)
             elif tests[place].form == "stdio":
                 self._run_script(place)
@@ -181,7 +181,7 @@ class _Launch:
             if self._decided:
                 return
         if len(lines) < len(places):
-            self._give(*(heard.cut or ("x", ended(heard.status))))
+            self._give(*(heard.cut or _ending(heard.status, self._program.seconds)))
 
     def _give_all(self, count: int, heard: _Heard, start: Line) -> None:
         """The program itself didn't come to its end: each test has that outcome."""
@@ -191,7 +191,7 @@ class _Launch:
             elif start.outcome not in (PASS, None):
                 self._tell(start.outcome, start)
             else:
-                self._give(*(heard.cut or ("x", ended(heard.status))))
+                self._give(*(heard.cut or _ending(heard.status, self._program.seconds)))
 
     def _take(self, split: Split | None, line: Line) -> None:
         """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
@@ -218,18 +218,26 @@ class _Launch:
 
     def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
         """Run a file until it has said so many lines, has ended, or must be ended."""
-        began = time.monotonic()
         with _process(self._runner, text, given, self._settings) as process:
             listener = Listener(process, mark, count, self._settings.output_bytes)
             start_s = _COMPILE_S if self._runner.compile else _START_S
-            cut = listener.listen(self._program.seconds, start_s, self._ends, self._stopped)
+            cut = listener.listen(self._program.seconds, start_s, self._left, self._stopped)
             if cut is None and (not count or len(listener.lines) < count):
-                cut = awaited(process, self._program.seconds)
+                cut = listener.awaited(self._program.seconds)
+            listener.stop()
         code = process.returncode
-        self._seconds += time.monotonic() - began
+        self._left -= listener.own
+        self._seconds += listener.cpu
         # The launcher says of a program that a signal has ended 128 and its number.
         status = code - 128 if code > 128 else code << 8
-        return _Heard(listener.lines, bytes(listener.output), cut, status, time.monotonic() - began)
+        return _Heard(listener.lines, bytes(listener.output), cut, status)
+
+
+def _ending(status: int, seconds: float) -> Cut:
+    """What an end means that nobody here has made."""
+    if status & 0x7F == signal.SIGXCPU:
+        return "t", in_words("cpu", seconds)
+    return "x", ended(status)
 
 
 def _text(value: msgspec.Raw) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -12,8 +13,13 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
+from workbench.verifiers.meter import Meter, Spent, in_words
+
 _CHUNK: Final = 1 << 16
 _HEED_S: Final = 0.1
+_NEAR_S: Final = 0.05
+"""Tests so close to each other are measured together: to look at all that a process started takes a while."""
+
 
 Cut = tuple[str, str]
 """Why a process had to be ended: the outcome to give, and the same in words."""
@@ -31,13 +37,10 @@ class Line(Struct):
     line: int | None = None
 
 
-def awaited(process: subprocess.Popen[bytes], seconds: float) -> Cut | None:
-    """Wait for the end of a process that says no more."""
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return "t", f"it took more than {seconds:g} s"
-    return None
+def _cut(spent: Spent, limit: float, left: float) -> Cut | None:
+    if cause := spent.over(limit):
+        return "t", in_words(cause, limit)
+    return ("t", "timeout: all tests together took more than they may") if spent.own >= left else None
 
 
 class Listener:
@@ -45,6 +48,9 @@ class Listener:
 
     def __init__(self, process: subprocess.Popen[bytes], mark: str, count: int, most: int) -> None:
         assert process.stdout is not None
+        self._process = process
+        self._meter = Meter(process.pid, tree=True)
+        self._restarted = time.monotonic()
         self._descriptor = process.stdout.fileno()
         self._mark = mark.encode()
         self._count = count
@@ -52,17 +58,30 @@ class Listener:
         self._place = 0
         self.output = bytearray()
         self.lines: list[Line] = []
+        self.own = self.cpu = 0.0
 
-    def listen(self, seconds: float, start_s: float, ends: float, stopped: threading.Event) -> Cut | None:
-        """Listen to the end, or until all is said; returns the outcome to give and why, if the process has to end."""
+    def listen(self, seconds: float, start_s: float, left: float, stopped: threading.Event) -> Cut | None:
+        """Listen to the end, or until all is said; returns the outcome to give and why, if the process has to end.
+
+        Args:
+            seconds: Processor time for a test.
+            start_s: What the first may take more.
+            left: Seconds for all tests together, see `Spent.own`.
+        """
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
-        since = time.monotonic() + start_s
+        limit = seconds + start_s
+        next_look = time.monotonic() + min(limit, left)
         while not self._count or len(self.lines) < self._count:
-            left = min(since + seconds, ends) - time.monotonic()
-            if left <= 0 or stopped.is_set():
-                return "t", f"it took more than {seconds:g} s"
-            if not poller.poll(min(left, _HEED_S) * 1000 + 1):
+            if stopped.is_set():
+                return "t", "it was stopped"
+            now = time.monotonic()
+            if now >= next_look:
+                spent = self._meter.spent()
+                if cut := _cut(spent, limit, left - self.own):
+                    return cut
+                next_look = now + spent.left(limit)
+            if not poller.poll(min(next_look - now, _HEED_S) * 1000 + 1):
                 continue
             data = os.read(self._descriptor, _CHUNK)
             if not data:
@@ -71,8 +90,35 @@ class Listener:
             if len(self.output) > self._most:
                 return "x", "it wrote more than it may"
             if self._count and self._read():
-                since = time.monotonic()
+                limit, next_look = seconds, self._restart(seconds)
         return None
+
+    def awaited(self, seconds: float) -> Cut | None:
+        """Wait for the end of the process, which says no more."""
+        limit = seconds + self._meter.spent().cpu
+        while not (cut := self._meter.spent().over(limit)):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_HEED_S)
+                return None
+        return "t", in_words(cut, seconds)
+
+    def stop(self) -> None:
+        """Nothing more is heard of the process: see what it has taken."""
+        self._add()
+        self._meter.close()
+
+    def _restart(self, seconds: float) -> float:
+        """The next test's time begins, by and large; returns when it could be over."""
+        now = time.monotonic()
+        if now - self._restarted >= min(_NEAR_S, seconds / 20):
+            self._add()
+            self._meter.restart()
+            self._restarted = now
+        return self._restarted + seconds
+
+    def _add(self) -> None:
+        spent = self._meter.spent()
+        self.own, self.cpu = self.own + spent.own, self.cpu + spent.cpu
 
     def _read(self) -> bool:
         """Take in lines that are complete; returns whether one belongs to the report."""

@@ -19,7 +19,7 @@ class Frame(Struct, frozen=True):
     Attributes:
         number: The test's place, or `inside.frames.START` for the program itself.
         letter: An outcome, or ``v`` for a value.
-        micros: Wall time it took, in microseconds.
+        micros: Processor time its thread took, in microseconds, as the child says.
         text: The value, or the evidence.
     """
 

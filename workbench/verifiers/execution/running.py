@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 from typing import Final
 
@@ -12,6 +13,7 @@ from workbench.verifiers.execution.case import Batch, Case, ended
 from workbench.verifiers.execution.compare import MalformedError
 from workbench.verifiers.execution.inside.frames import START
 from workbench.verifiers.execution.reading import Frame, Results
+from workbench.verifiers.meter import Meter, in_words
 
 LOOK_S: Final = 0.01
 """How often a child is looked at. It isn't listened to meanwhile, so that its quick tests wake nobody up."""
@@ -41,7 +43,10 @@ class Running:
         # What is begun when all is decided is messages, and these are wanted.
         self._stops = not case.decided
         self._done = 0
-        self._began = self._since = time.monotonic()
+        self._began = time.monotonic()
+        self._meter: Meter | None = None
+        self._new = False
+        self._own = self._cpu = 0.0
         self._send()
 
     @property
@@ -66,13 +71,25 @@ class Running:
             return True
         return self._late()
 
+    def stop(self) -> None:
+        """Nothing more is heard of the process: count what it has taken."""
+        if self._meter is None:
+            self._cpu = time.monotonic() - self._began
+            return
+        spent = self._meter.spent()
+        self._own, self._cpu = self._own + spent.own, self._cpu + spent.cpu
+        self._case.charge(self._own)
+        self._meter.close()
+
     def ended(self, status: int) -> None:
         """The process is gone, with this status as ``os.wait`` has it."""
         if self._done == len(self._batch.places):
             return
         if self._batch.kind == "stdio":
-            micros = int(1e6 * (time.monotonic() - self._began))
-            self._case.take_output(self._batch.places[0], self._results.output(), status, micros)
+            self._case.take_output(self._batch.places[0], self._results.output(), status, int(1e6 * self._cpu))
+        elif status & 0x7F == signal.SIGXCPU:
+            # The kernel was quicker than whoever looks at it.
+            self._give_up("t", in_words("cpu", self._case.program.seconds))
         else:
             self._give_up("x", ended(status))
 
@@ -96,7 +113,7 @@ class Running:
             MalformedError: They don't come from a child that does its work.
         """
         for frame in self._results.frames():
-            self._since = time.monotonic()
+            self._new = True
             if not self._started:
                 self._start(frame)
             else:
@@ -121,13 +138,19 @@ class Running:
         self._done += 1
 
     def _late(self) -> bool:
-        now = time.monotonic()
-        seconds = self._case.program.seconds
-        if now > min(self._since + seconds, self._case.ends):
-            self._give_up("t", f"it took more than {seconds:g} s")
+        """Whether the test at work has no more time; what is over at the first look was never measured."""
+        if self._meter is None:
+            self._meter = Meter(self.child.pid_here)
+        spent = self._meter.spent()
+        if self._new:
+            self._own, self._cpu = self._own + spent.own, self._cpu + spent.cpu
+            self._meter.restart()
+            self._new, spent = False, self._meter.spent()
+        if why := self._case.late(spent, self._own):
+            self._give_up("t", why)
             self.awaits_end = False
             return True
-        self.next_look = min(now + LOOK_S, self._since + seconds)
+        self.next_look = time.monotonic() + LOOK_S
         return False
 
     def _give_up(self, letter: str, message: str) -> None:

@@ -18,7 +18,8 @@ class Settings(Struct, frozen=True, kw_only=True):
         fresh_per_test: Each test gets a process of its own, in which the program is executed again.
         memory_bytes: Address space of a program.
         output_bytes: What a ``stdio`` program may write, and the least a value may take on its way out.
-        seconds_total: Wall time a solution may take for all its tests together; what is left then is ``n``.
+        seconds_total: Seconds a solution may take for all its tests together, computing or asleep; what is left then is
+            ``n``.
         python: Another interpreter, whose packages programs may import; by default this one, without packages.
     """
 

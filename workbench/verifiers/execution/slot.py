@@ -15,7 +15,7 @@ from workbench.verifiers.execution.launching import Launched
 from workbench.verifiers.execution.running import Running
 from workbench.verifiers.execution.settings import Settings
 
-_ANSWER_S: Final = 30.0
+_ANSWER_S: Final = 120.0
 """Time the server has to fork a child, its own start included."""
 
 _START_UP_DEATHS: Final = 3
@@ -147,6 +147,7 @@ class Slot:
 
     def _stop(self, running: Running) -> None:
         """End the child; where its end tells more than its words, wait for that."""
+        running.stop()
         self._running = None
         self._answers = time.monotonic() + _ANSWER_S
         if running.awaits_end:
@@ -170,5 +171,6 @@ class Slot:
 
     def _forget(self) -> None:
         if self._running:
+            self._running.stop()
             self._running.child.close()
         self._running = self._retired = None

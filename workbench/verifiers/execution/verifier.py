@@ -14,7 +14,7 @@ from workbench.verifiers.execution.evidence import unstable, verdict_on, without
 from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
 from workbench.verifiers.execution.settings import Settings
 
-HARNESS_VERSION: Final = "1"
+HARNESS_VERSION: Final = "2"
 """Goes up with every change that may change an outcome or a verdict."""
 
 _BEST: Final = "best"
@@ -29,7 +29,8 @@ class ExecutionVerifier:
 
     Args:
         suite: Names of suites with commas between them.
-        timeout: Seconds a test may take; the problem's own limit by default, else 3.
+        timeout: Seconds of processor time a test may take, by the clock ten times as many; the problem's own limit by
+            default, else 3.
         isolation: ``best``, ``L3``, ``L2`` or ``L1``.
         stop_early: Whether to end a solution at the first test that it doesn't pass.
         fresh_per_test: Whether each test gets a process of its own; else they share one, as in EvalPlus.
@@ -39,14 +40,15 @@ class ExecutionVerifier:
         hash_seeds: Run under so many seeds, from ``hash_seed`` on, to find verdicts that depend on it.
         extractor: How code is taken from a reply.
         python: An interpreter other than this one, such as one that has packages.
-        budget: Seconds that all tests of a solution may take in one suite.
+        budget: Seconds that all tests of a solution may take in one suite, computing or asleep.
         memory: Megabytes a solution may have.
     """
 
     description: ClassVar[str] = "Runs solutions of code problems against their tests, in a sandbox"
     options: ClassVar[dict[str, str]] = {
         "suite": "suites of tests, with commas between them: base (default), plus, whole, or any other name",
-        "timeout": f"seconds a test may take (default: the problem's own limit, else {DEFAULT_SECONDS:g})",
+        "timeout": "seconds of processor time a test may take, by the clock ten times as many (default: the problem's "
+        f"own limit, else {DEFAULT_SECONDS:g})",
         "isolation": "best (default), or L3 (namespaces, Landlock, seccomp), L2 (Landlock, seccomp), L1 (limits alone)",
         "stop_early": "yes: end a solution at the first test it doesn't pass; the others are not run (default no)",
         "fresh_per_test": "yes: a process of its own for each test; no: one for all (default)",
@@ -55,7 +57,7 @@ class ExecutionVerifier:
         "hash_seeds": "run under so many hash seeds, to find verdicts that depend on them (default 1)",
         "extractor": "code of a reply: " + "; ".join(f"{one.name}: {one.about}" for one in EXTRACTORS.values()),
         "python": "path of another interpreter, such as one with packages",
-        "budget": "seconds all tests of a solution may take together in one suite (default 60)",
+        "budget": "seconds all tests of a solution may take together in one suite, computing or asleep (default 60)",
         "memory": "megabytes a solution may have (default 1024)",
     }
     preload: ClassVar[tuple[str, ...]] = ()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
+import psutil
 import pytest
 
 from tests.unit.verifiers.execution.conftest import one
@@ -79,7 +83,8 @@ CASES: dict[str, tuple[str, tuple[CodeTest, ...], str]] = {
 @pytest.mark.parametrize("name", CASES)
 def test_outcomes(pool: SandboxPool, name: str) -> None:
     source, asked, outcomes = CASES[name]
-    execution = one(pool, Program(source=source, tests=asked, seconds=1))
+    # By the clock a sleeper has ten times as long.
+    execution = one(pool, Program(source=source, tests=asked, seconds=0.1 if "hanging" in name else 1))
     assert execution.outcomes == outcomes
     assert [failure.outcome for failure in execution.failures] == [letter for letter in outcomes if letter != "p"]
     assert not execution.harness_killed
@@ -139,7 +144,7 @@ SCRIPTS = {
 def test_scripts(pool: SandboxPool, name: str) -> None:
     source, given, expected, outcome = SCRIPTS[name]
     asked = CodeTest(form="stdio", source=given, expected=expected)
-    execution = one(pool, Program(source=source, tests=(asked,), seconds=1))
+    execution = one(pool, Program(source=source, tests=(asked,), seconds=0.1 if name == "hangs" else 1))
     assert execution.outcomes == outcome
     assert execution.forgeable == 0
 
@@ -174,12 +179,80 @@ def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
         assert one(pool, Program(source=IDENTITY, tests=asked)).outcomes == "en"
 
 
-def test_time_for_all_tests_is_limited(level: Level) -> None:
+@pytest.mark.parametrize(
+    ("deed", "outcomes", "cause"),
+    [("while True: pass", "tttnnn", "cpu"), ("time.sleep(100)", "tnnnnn", "all tests together")],
+)
+def test_time_for_all_tests_is_limited(level: Level, deed: str, outcomes: str, cause: str) -> None:
+    source = f"import time\n\ndef f(x):\n    {deed}\n"
     with SandboxPool(level, 1, settings=Settings(seconds_total=0.5)) as pool:
-        execution = one(
-            pool, Program(source="import time\n\ndef f(x):\n    time.sleep(100)\n", tests=echo(*range(6)), seconds=0.2)
-        )
-    assert execution.outcomes == "tttnnn"
+        execution = one(pool, Program(source=source, tests=echo(*range(6)), seconds=0.2))
+    assert execution.outcomes == outcomes
+    assert f"timeout: {cause}" in (execution.failures[0].message or "")
+
+
+@pytest.mark.parametrize(
+    ("deed", "outcome", "cause"),
+    [
+        ("time.sleep(0.3)", "p", None),
+        ("time.sleep(100)", "t", "wall"),
+        ("while True: pass", "t", "cpu"),
+        ("[i * i for i in range(10**8)]", "t", "cpu"),
+        ("burn(0.5)", "t", "cpu"),
+        ("spread(100)", "t", "cpu"),
+    ],
+)
+@pytest.mark.parametrize("form", ["expression", "statement", "program", "stdio"])
+def test_a_test_s_time_is_what_it_computes(
+    pool: SandboxPool, form: Form, deed: str, outcome: str, cause: str | None
+) -> None:
+    """What is asleep has ten times as long; a thread's work is its own."""
+    if form in ("statement", "program") and cause != "cpu":
+        pytest.skip("they are watched as expressions are")
+    source = f"""
+import threading, time
+def burn(seconds):
+    ends = time.process_time() + seconds
+    while time.process_time() < ends:
+        pass
+def spread(seconds):
+    thread = threading.Thread(target=burn, args=(seconds,))
+    thread.start()
+    thread.join()
+def f():
+    {deed}
+    return 1
+"""
+    if form == "stdio":
+        source, test = source + "f()\nprint(1)\n", CodeTest(form=form, source="", expected="1")
+    else:
+        test = CodeTest(form=form, source="assert f() == 1")
+    execution = one(pool, Program(source=source, tests=(test,), seconds=0.1))
+    assert execution.outcomes == outcome
+    assert [(failure.message or "")[:13].strip(",") for failure in execution.failures] == (
+        [f"timeout: {cause}"[:13].strip(",")] if cause else []
+    )
+
+
+def test_a_program_that_gets_no_processor_has_its_time_all_the_same(level: Level) -> None:
+    """Its process stands still for longer than a test may take."""
+    source = "def f():\n    return sum(range(10**6))\n"
+    program = Program(source=source, tests=asking("assert f() == sum(range(10**6))"), seconds=0.3)
+    with SandboxPool(level, 1) as pool:
+        assert one(pool, program).outcomes == "p"
+        children = psutil.Process(pool.pids[0]).children()
+        for child in children:
+            child.suspend()
+        until = time.monotonic() + 1
+
+        def go_on() -> None:
+            if time.monotonic() > until:
+                for child in children:
+                    with contextlib.suppress(psutil.NoSuchProcess):
+                        child.resume()
+
+        ((_, execution),) = pool.run([(0, program)], go_on)
+    assert execution.outcomes == "p"
 
 
 def test_a_program_without_tests(pool: SandboxPool) -> None:

@@ -22,7 +22,7 @@ from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.settings import Settings
 
 ONE = CodeTest(form="expression", source="assert 1 == 1")
-HANGS = Program(source="import time\ntime.sleep(100)\n", tests=(ONE,), seconds=0.2)
+HANGS = Program(source="import time\ntime.sleep(100)\n", tests=(ONE,), seconds=0.05)
 ENDLESS = Program(source=HANGS.source, tests=(ONE, ONE), seconds=100)
 LEAVES_A_PROCESS = """
 import os, time

@@ -14,7 +14,7 @@ from workbench.model.reasons import sentence
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import identity
 from workbench.verifiers.execution.settings import Settings
-from workbench.verifiers.execution.verifier import ExecutionVerifier
+from workbench.verifiers.execution.verifier import HARNESS_VERSION, ExecutionVerifier
 from workbench.verifiers.registry import Registry
 
 CODE = "def add(a, b):\n    return a - b\n"
@@ -190,8 +190,8 @@ def test_a_wrong_option_is_named(option: str, text: str) -> None:
 
 def test_the_version_names_the_interpreter_only_where_it_is_this_one() -> None:
     major, minor = sys.version_info[:2]
-    assert ExecutionVerifier().version == f"1+python{major}.{minor}"
-    assert ExecutionVerifier(python=sys.executable).version == "1"
+    assert ExecutionVerifier().version == f"{HARNESS_VERSION}+python{major}.{minor}"
+    assert ExecutionVerifier(python=sys.executable).version == HARNESS_VERSION
 
 
 def test_it_works_in_runs_only() -> None:

@@ -120,8 +120,12 @@ class Server:
         if not child:
             self._become_child(job, to_results)
         self._children.add(child)
-        socket.send_fds(self._control, [NEWS.pack(child, ended, status)], [to_job, results])
-        for descriptor in (job, to_job, results, to_results):
+        sent = [to_job, results]
+        if hasattr(os, "pidfd_open"):
+            # Behind walls a process has another number: this tells who it is on the other side.
+            sent.append(os.pidfd_open(child))
+        socket.send_fds(self._control, [NEWS.pack(child, ended, status)], sent)
+        for descriptor in (job, to_results, *sent):
             os.close(descriptor)
 
     def _become_child(self, job: int, to_results: int) -> NoReturn:

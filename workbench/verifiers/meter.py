@@ -1,0 +1,168 @@
+"""How long a process has worked, however busy the machine is.
+
+Processor time counts for a process and all that it started. Wall time leaves out what the process spent waiting for a
+processor, where the kernel tells that (Linux, ``schedstat``): beside a hundred others it is the same as alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from typing import Final, Literal
+
+import psutil
+from msgspec import Struct
+
+PATIENCE: Final = 10.0
+"""How many times as long as it may compute a process may take by the wall clock: it may be asleep, or wait for a
+processor where the kernel doesn't tell."""
+
+_SHORTEST_S: Final = 0.005
+_LOOK_S: Final = 0.5
+"""The longest between two looks at what several processors may be working on."""
+
+_LINUX: Final = sys.platform == "linux"
+_LONGEST: Final = 4096
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+Cause = Literal["cpu", "wall"]
+"""Which time was over: the one for computing, or the one behind it."""
+
+
+class Spent(Struct, frozen=True):
+    """What a process has taken since a moment.
+
+    Attributes:
+        cpu: Seconds of processor time.
+        wall: Seconds by the clock, less its waits for a processor where these are known.
+        exact: Whether they are known.
+    """
+
+    cpu: float
+    wall: float
+    exact: bool
+
+    def over(self, seconds: float) -> Cause | None:
+        """Which time is over for something that may compute for so many seconds."""
+        if self.cpu >= seconds:
+            return "cpu"
+        return "wall" if self.wall >= PATIENCE * seconds else None
+
+    @property
+    def own(self) -> float:
+        """Seconds it counts for where computing and sleeping are one: only its waits for a processor are left out."""
+        return self.wall if self.exact else max(self.cpu, self.wall / PATIENCE)
+
+    def left(self, seconds: float) -> float:
+        """Seconds until the next look at it is worth while."""
+        return max(_SHORTEST_S, min(seconds - self.cpu, PATIENCE * seconds - self.wall, _LOOK_S))
+
+
+class Meter:
+    """Measures a process from outside.
+
+    A process that has gone counts as it was last seen; one whose number isn't known has computed nothing.
+
+    Args:
+        pid: Its number here.
+        tree: Whether what it starts is always measured too; else only what it has waited for, and what `spent` is
+            asked for.
+    """
+
+    def __init__(self, pid: int | None, *, tree: bool = False) -> None:
+        self._pid = pid
+        self._tree = tree
+        self._cpu = self._waited = 0.0
+        self._exact = False
+        self._stat, self._schedstat = _opened(pid, "stat"), _opened(pid, "schedstat")
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew with this moment."""
+        self._look(live=self._tree)
+        self._began, self._from_cpu, self._from_waited = time.monotonic(), self._cpu, self._waited
+
+    def spent(self, *, live: bool = False) -> Spent:
+        """What it has taken since `restart`.
+
+        Args:
+            live: Count what it started since and what still runs.
+        """
+        self._look(live=live or self._tree)
+        wall = time.monotonic() - self._began
+        waited = min(wall, max(0.0, self._waited - self._from_waited))
+        return Spent(max(0.0, self._cpu - self._from_cpu), wall - waited, self._exact)
+
+    def close(self) -> None:
+        """Let go of the process."""
+        for descriptor in (self._stat, self._schedstat):
+            if descriptor is not None:
+                os.close(descriptor)
+        self._stat = self._schedstat = None
+
+    def _look(self, *, live: bool) -> None:
+        if self._pid is None or (cpu := processor_time(self._pid)) is None:
+            return
+        waited = _waited(self._schedstat)
+        self._exact = waited is not None
+        self._cpu, self._waited = cpu + _of_ended(self._stat), waited or 0.0
+        for process in _descendants(self._pid) if live else ():
+            stat, schedstat = _opened(process, "stat"), _opened(process, "schedstat")
+            self._cpu += (processor_time(process) or 0.0) + _of_ended(stat)
+            self._waited += _waited(schedstat) or 0.0
+            for descriptor in (stat, schedstat):
+                if descriptor is not None:
+                    os.close(descriptor)
+
+
+def in_words(cause: Cause, seconds: float) -> str:
+    """A deadline that has passed, in words."""
+    if cause == "cpu":
+        return f"timeout: cpu, it computed for more than {seconds:g} s"
+    return f"timeout: wall, it took more than {PATIENCE * seconds:g} s, most of it asleep"
+
+
+def processor_time(pid: int) -> float | None:
+    """Seconds that all threads of a process have computed, those that have ended included; None if it has gone."""
+    if _LINUX:
+        # What the C library's clock_getcpuclockid makes of a process id.
+        with contextlib.suppress(OSError):
+            return time.clock_gettime((~pid << 3) | 2)
+    with contextlib.suppress(psutil.Error):
+        times = psutil.Process(pid).cpu_times()
+        return float(times.user + times.system)
+    return None
+
+
+def _of_ended(stat: int | None) -> float:
+    """Seconds that processes have computed which this one started and has waited for."""
+    if stat is None:
+        return 0.0
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        # The name, which may hold anything, is in parentheses; the times are the 16th and 17th field.
+        fields = os.pread(stat, _LONGEST, 0).rpartition(b")")[2].split()
+        return (int(fields[13]) + int(fields[14])) / _TICKS
+    return 0.0
+
+
+def _descendants(pid: int) -> list[int]:
+    with contextlib.suppress(psutil.Error):
+        return [process.pid for process in psutil.Process(pid).children(recursive=True)]
+    return []
+
+
+def _opened(pid: int | None, name: str) -> int | None:
+    with contextlib.suppress(OSError):
+        return None if pid is None else os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    return None
+
+
+def _waited(descriptor: int | None) -> float | None:
+    """Seconds that a process (its first thread) has waited for a processor; None where the kernel doesn't tell."""
+    if descriptor is None:
+        return None
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(os.pread(descriptor, _LONGEST, 0).split()[1]) / 1e9
+    return None

@@ -177,6 +177,8 @@ def check_time(text: str) -> None:
 
 def _check_answer(event: LabelEvent) -> None:
     """Whether what is said fits the task and the kind of event."""
+    if event.kind == "answer" and (event.task != "correctness" or not event.note or not event.seen):
+        raise MalformedError("note", "an answer is to flags on a completion, and says something")
     if event.kind == "exclusion" and (event.task, event.verdict) != ("correctness", "unsuitable"):
         raise MalformedError("verdict", "an exclusion is of a completion, and says unsuitable")
     if event.task == "type" and event.verdict is not None:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reopen": ("reopen", "Have items labelled anew, with a reason."),
     "exclude": ("exclude", "Take items out of every table, list them, find candidates."),
     "guidelines": ("guidelines", "Show what annotators are asked to do, or put a new version in force."),
+    "flags": ("flags", "Show what annotators have flagged for the coordinator, and answer them."),
     "history": ("history", "Show who did what when, by item or by person."),
     "labels": ("labels", "Read and write labels as JSON lines."),
     "conflicts": ("conflicts", "List conflicts by kind, and settle many alike."),

@@ -19,7 +19,8 @@ from workbench.errors import UsageError
 def command(database: str, verb: str, what: str | None, by: str, as_json: bool) -> None:
     """Show what annotators are asked to do, or put a new version in force.
 
-    Every label names the version its maker worked under; no version is ever changed.
+    Whoever is at work is told of a new version at once. Every label names the newest version its maker has read; no
+    version is ever changed. `versions` says who has read which in the app.
 
     workbench guidelines DB
 
@@ -38,7 +39,8 @@ def command(database: str, verb: str, what: str | None, by: str, as_json: bool) 
                 print_json(listed)
                 return
             for version in listed:
-                show("\t".join((version.version, version.author or "built in", version.created_at)))
+                read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
+                show("\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip())
             return
         if verb == "set":
             found = guidelines.add_version(project, guidelines.read_text(Path(str(what))), by=by)

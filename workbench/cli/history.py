@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--lines", is_flag=True, help="One JSON line an event, as `workbench labels DB import` takes them.")
 @json_option
 def command(database: str, item: str | None, annotator: str | None, lines: bool, as_json: bool) -> None:
-    """Show who did what when: labels, edits, undos, decisions, flags, looks, reopenings and exclusions."""
+    """Show who did what when: labels, edits, undos, decisions, flags and answers, looks, reopenings, exclusions."""
     from workbench.services.labelling.history import history
 
     with project_at(database) as project:

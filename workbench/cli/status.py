@@ -12,6 +12,7 @@ from workbench.cli.common import database_argument, json_option, print_json, pro
 @json_option
 def command(database: str, as_json: bool) -> None:
     """Count items, questions, states, people's progress and runs."""
+    from workbench.render.bars import counted
     from workbench.services.status import status
 
     with project_at(database) as project:
@@ -26,5 +27,7 @@ def command(database: str, as_json: bool) -> None:
         show(f"  {counts.checks} of them are checks, which are part of no benchmark")
     for person in counts.people:
         show(f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle")
+    if counts.flags:
+        show(f"  {counted(counts.flags, 'flag')} to answer: workbench flags DB")
     if counts.quarantined:
         show(f"  {counts.quarantined} rows in quarantine")

@@ -19,6 +19,9 @@ coordinator takes an item out. ``retraction`` takes back what it supersedes. ``f
 whose ``answer`` names in ``seen`` the flags it is to."""
 
 State = Literal["unlabelled", "labelled", "conflict", "final", "excluded"]
+FLAG_STATES = ("open", "answered", "none")
+"""What stands of an item's flags: one waits for an answer, all have one, or there is none."""
+
 DecidedBy = Literal["agreed", "adjudicated", "coordinator"]
 
 LABEL_SCHEMA = 2

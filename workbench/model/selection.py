@@ -24,6 +24,7 @@ FIELDS = (
     "length",
     "state",
     "gold",
+    "flagged",
     "question_id",
     "completion_id",
     "set",

@@ -33,6 +33,7 @@ class Status(Struct, frozen=True, kw_only=True):
         runs: How many runs there are.
         running: How many of them are queued or running.
         quarantined: Rows that could not be imported.
+        flags: Flags that wait for the coordinator's answer.
     """
 
     items: int
@@ -42,5 +43,6 @@ class Status(Struct, frozen=True, kw_only=True):
     runs: int
     running: int
     quarantined: int
+    flags: int
     datasets: list[DatasetInfo]
     people: list[PersonProgress]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.model.status import DatasetInfo, PersonProgress, Status
 from workbench.services.project import Project
-from workbench.store import check_items, overview, states
+from workbench.store import check_items, flags, overview, states
 
 __all__ = ["DatasetInfo", "PersonProgress", "Status", "data_version", "status"]
 
@@ -17,6 +17,7 @@ def status(project: Project) -> Status:
         items=sum(by_state.values()),
         states=by_state,
         checks=check_items.count(reader),
+        flags=flags.count_open(reader),
         datasets=overview.datasets(reader),
         people=overview.people(project.database),
         **overview.totals(reader),

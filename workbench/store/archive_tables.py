@@ -40,6 +40,7 @@ PARTS: Final[tuple[Part, ...]] = (
     Part("quarantine", "quarantine", rows="import_id IN (SELECT id FROM imports WHERE state = 'complete')"),
     Part("annotators", "annotators"),
     Part("guidelines", "guidelines"),
+    Part("guideline_readings", "guideline_readings"),
     Part("labels", "label_events", rows="kind NOT IN ('adjudication', 'exclusion')"),
     Part("adjudications", "label_events", rows="kind = 'adjudication'"),
     Part("exclusions", "label_events", rows="kind = 'exclusion'"),

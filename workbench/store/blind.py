@@ -24,6 +24,11 @@ READABLE: dict[str, frozenset[str]] = {
 }
 """Table -> columns a blind connection may read."""
 
+_IN_SIGHT = (
+    "NOT EXISTS (SELECT 1 FROM main.assignments AS s WHERE s.annotator_id = {{person}} AND s.task = {0}.task "
+    "AND s.subject = {0}.subject AND s.state = 'leased' AND s.opened_at > {0}.created_at)"
+)
+
 _OWN: dict[str, tuple[frozenset[str], str]] = {
     # Checks and repeats look like any label; what was said before an item came anew (a repeat, a new round) is
     # out of sight as long as it is open.
@@ -31,9 +36,18 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
         frozenset({"label_events", "assignments"}),
         "SELECT e.id, e.uuid, CASE WHEN e.kind IN ('repeat', 'check') THEN 'label' ELSE e.kind END AS kind, e.task, "
         "e.subject, e.verdict, e.exclusion_reason, e.subtype, e.unsure, e.flagged, e.tags, e.partial, e.note, "
-        "e.supersedes, e.created_at FROM main.label_events AS e WHERE e.annotator_id = {person} AND NOT EXISTS "
-        "(SELECT 1 FROM main.assignments AS s WHERE s.annotator_id = {person} AND s.task = e.task "
-        "AND s.subject = e.subject AND s.state = 'leased' AND s.opened_at > e.created_at)",
+        "e.supersedes, e.guideline, e.created_at FROM main.label_events AS e WHERE e.annotator_id = {person} "
+        f"AND {_IN_SIGHT.format('e')}",
+    ),
+    # What the coordinator has answered to the person's own flags, and nobody else's.
+    "own_answers": (
+        frozenset({"label_events", "assignments", "json_each"}),
+        "SELECT r.uuid, r.subject, coalesce(f.note, '') AS asked, r.note, r.created_at, EXISTS (SELECT 1 "
+        "FROM main.label_events AS h, json_each(h.seen) AS k WHERE h.kind = 'reveal' AND h.task = 'correctness' "
+        "AND h.subject = f.subject AND h.annotator_id = {person} AND k.value = r.uuid) AS heard "
+        "FROM main.label_events AS f JOIN main.label_events AS r ON r.kind = 'answer' AND r.subject = f.subject "
+        "JOIN json_each(r.seen) AS n ON n.value = f.uuid WHERE f.kind = 'flag' AND f.annotator_id = {person} "
+        f"AND {_IN_SIGHT.format('f')}",
     ),
     "own_slots": (
         frozenset({"assignments"}),

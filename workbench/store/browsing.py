@@ -14,7 +14,7 @@ from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome
 from workbench.store.cancelling import Cancelled, cancellable
-from workbench.store.events import IN_FORCE, OF_THIS_ROUND
+from workbench.store.events import FLAG_STANDS, IN_FORCE, OF_THIS_ROUND
 from workbench.store.gathered import integers
 from workbench.store.selection import COLUMNS, FROM_ITEMS, GOLD_FROM, VERDICT, VISIBLE, compile_selection, items_for
 
@@ -240,10 +240,11 @@ def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
         "SELECT a.name, e.kind, e.task, coalesce(e.verdict, e.subtype, iif(e.flagged, 'flagged', '')), "
         "coalesce(e.exclusion_reason, ''), coalesce(e.note, ''), e.unsure, e.unblinded, e.created_at "
         "FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
-        "WHERE e.kind IN ('label', 'adjudication', 'flag', 'exclusion', 'reopen') "
+        "WHERE e.kind IN ('label', 'adjudication', 'flag', 'answer', 'exclusion', 'reopen') "
         "AND ((e.task = 'correctness' AND e.subject = ?1) OR "
         "(e.task = 'type' AND e.subject = (SELECT question_id FROM completions WHERE id = ?1))) "
-        f"AND (e.kind = 'flag' OR {OF_THIS_ROUND}) AND {IN_FORCE} "
+        f"AND (e.kind IN ('flag', 'answer') OR {OF_THIS_ROUND}) AND {IN_FORCE} "
+        f"AND (e.kind <> 'flag' OR e.id IN (SELECT f.id FROM label_events AS f WHERE {FLAG_STANDS})) "
         "AND NOT (e.kind = 'exclusion' AND EXISTS (SELECT 1 FROM label_events AS x WHERE x.supersedes = e.uuid "
         "AND x.kind IN ('exclusion', 'retraction'))) ORDER BY e.id",
         (completion,),

@@ -119,7 +119,7 @@ def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
     """People whose flag stands on a completion."""
     rows: Iterable[tuple[int, int]] = connection.execute(
         "SELECT annotator_id, flagged FROM label_events WHERE task = 'correctness' AND subject = ? AND kind = 'flag' "
-        "ORDER BY id",
+        "ORDER BY created_at, uuid",
         (completion,),
     )
     return {person for person, flagged in dict(rows).items() if flagged}

@@ -133,6 +133,12 @@ OF_THIS_ROUND = (
 )
 """The event with the alias e was given in the round that is under way."""
 
+FLAG_STANDS = (
+    "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
+    "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"
+)
+"""The event with the alias f is a flag that its maker has not taken off."""
+
 
 def current_of(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"

@@ -35,3 +35,36 @@ def add(connection: sqlite3.Connection, version: str, text: str, author: int, cr
         "INSERT OR IGNORE INTO guidelines (version, text, author_id, created_at) VALUES (?, ?, ?, ?)",
         (version, text, author, created_at),
     )
+
+
+def worked_under(connection: sqlite3.Connection, annotator: int) -> set[str]:
+    """Versions that a person's labels and decisions name."""
+    rows = connection.execute(
+        "SELECT DISTINCT guideline FROM label_events WHERE annotator_id = ? "
+        "AND kind IN ('label', 'check', 'repeat', 'adjudication') AND guideline IS NOT NULL",
+        (annotator,),
+    )
+    return {version for (version,) in rows}
+
+
+def read_by(connection: sqlite3.Connection, annotator: int) -> set[str]:
+    """Versions that a person has had before them in the app, or has written here."""
+    rows = connection.execute("SELECT version FROM guideline_readings WHERE annotator_id = ?", (annotator,))
+    return {version for (version,) in rows}
+
+
+def note_reading(connection: sqlite3.Connection, annotator: int, version: str, at: str) -> None:
+    """Note that a person has had a version before them; the first time counts."""
+    connection.execute("INSERT OR IGNORE INTO guideline_readings VALUES (?, ?, ?)", (annotator, version, at))
+
+
+def readers(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Version -> who has read it in the app, first come first."""
+    rows = connection.execute(
+        "SELECT r.version, a.name FROM guideline_readings AS r JOIN annotators AS a ON a.id = r.annotator_id "
+        "ORDER BY r.read_at, a.id"
+    )
+    found: dict[str, list[str]] = {}
+    for version, name in rows:
+        found.setdefault(version, []).append(name)
+    return found

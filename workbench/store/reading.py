@@ -144,14 +144,14 @@ def own_draft(connection: sqlite3.Connection, completion: int) -> str:
     return row[0] if row else ""
 
 
-def own_flag(connection: sqlite3.Connection, completion: int) -> bool:
-    """On a blind connection: whether the person has flagged the completion."""
+def own_flag(connection: sqlite3.Connection, completion: int) -> str | None:
+    """On a blind connection: what the person wrote with the flag that stands on the completion; None without one."""
     row = connection.execute(
-        "SELECT flagged FROM own_events WHERE kind = 'flag' AND task = 'correctness' AND subject = ? "
-        "ORDER BY id DESC LIMIT 1",
+        "SELECT flagged, coalesce(note, '') FROM own_events WHERE kind = 'flag' AND task = 'correctness' "
+        "AND subject = ? ORDER BY created_at DESC, uuid DESC LIMIT 1",
         (completion,),
     ).fetchone()
-    return bool(row and row[0])
+    return row[1] if row and row[0] else None
 
 
 class OwnEntry(Struct, frozen=True, kw_only=True):

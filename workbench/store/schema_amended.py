@@ -1,4 +1,4 @@
-"""Schema version 8: the coordinator's answers to flags.
+"""Schema version 8: the coordinator's answers to flags, and who has read which guidelines.
 
 ``label_events`` is made anew with one more kind of event (SQLite can't change a CHECK); its rows are carried over by
 the migration, and the view that reads it is made again.
@@ -29,6 +29,13 @@ REBUILDING: tuple[str, ...] = (
 VERSION_8: tuple[str, ...] = (
     *REBUILDING,
     *(view for view in VIEWS if any(view.startswith(f"CREATE VIEW {name} ") for name in VIEWS_MADE_AGAIN)),
+    # A fact beside the labels, which name the version themselves: it is neither merged nor carried by a bundle.
+    """CREATE TABLE guideline_readings (
+        annotator_id INTEGER NOT NULL REFERENCES annotators (id),
+        version TEXT NOT NULL,
+        read_at TEXT NOT NULL,
+        PRIMARY KEY (annotator_id, version)
+    ) STRICT, WITHOUT ROWID""",
     # One row a flag: what was asked, and the newest answer to it.
     """CREATE VIEW flags AS
         SELECT f.subject AS item, a.name AS annotator, f.note AS question, f.created_at AS flagged_at,

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from workbench.errors import UsageError
 from workbench.model.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
-from workbench.model.label import Task
+from workbench.model.label import FLAG_STATES, Task
 from workbench.model.selection import Condition, Selection
 from workbench.model.sets import SetName
 from workbench.model.taxonomy import UNTYPED, parse_type
 from workbench.model.verdict import Outcome
 from workbench.store import sets
+from workbench.store.events import FLAG_STANDS
 
 _JOINS = (
     ("q", "JOIN questions AS q ON q.id = c.question_id"),
@@ -65,6 +66,16 @@ LENGTH = " ".join(
 )
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 
+_FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
+_UNANSWERED = (
+    "NOT EXISTS (SELECT 1 FROM label_events AS x, json_each(x.seen) AS n WHERE x.kind = 'answer' "
+    "AND x.subject = f.subject AND n.value = f.uuid)"
+)
+FLAGGED = (
+    f"CASE WHEN c.id IN ({_FLAGGED} AND {_UNANSWERED}) THEN 'open' WHEN c.id IN ({_FLAGGED}) THEN 'answered' "
+    "ELSE 'none' END"
+)
+
 COLUMNS: dict[str, str] = {
     "dataset": "d.name",
     "type": f"coalesce({TYPE}, '{UNTYPED}')",
@@ -75,6 +86,7 @@ COLUMNS: dict[str, str] = {
     "length": LENGTH,
     "state": STATE,
     "gold": GOLD_WORD,
+    "flagged": FLAGGED,
     "question_id": "q.key",
     "completion_id": "c.key",
 }
@@ -206,6 +218,8 @@ def value_of(condition: Condition) -> str:
         return parsed.code if parsed is not None else value
     if condition.field == "state" and value not in _STATES:
         raise UsageError(f"{value!r} is no state.", f"States: {', '.join(_STATES)}.")
+    if condition.field == "flagged" and value not in FLAG_STATES:
+        raise UsageError(f"{value!r} is no state of a flag.", f"An item's flags are {', '.join(FLAG_STATES)}.")
     if condition.field == "gold" and value not in ("correct", "incorrect", "none"):
         raise UsageError(f"{value!r} is no gold label.", "Gold is correct, incorrect or none.")
     return value

@@ -65,7 +65,7 @@ def test_guidelines(database: Path, tmp_path: Path) -> None:
     assert document("guidelines", database)["version"] == "1"
     (tmp_path / "g.md").write_text("# Judge\n\n[red]the answer[/]\n", "utf-8")
     found = document("guidelines", database, "set", tmp_path / "g.md", "--by", "dora")
-    assert set(found) == {"version", "text", "author", "created_at"}
+    assert set(found) == {"version", "text", "author", "created_at", "read_by"}
     noted = document("guidelines", database, "note", "a sum is incorrect")
     assert noted["text"].endswith("- a sum is incorrect\n")
     versions = [version["version"] for version in document("guidelines", database, "versions")]

@@ -26,7 +26,7 @@ from workbench.tui.screens.home import _own_progress
 
 MARK = "ZQXMARK"
 OWN_MARK = "ZQXOWN"
-VIEWS = ("own_events", "own_slots", "own_drafts")
+VIEWS = ("own_events", "own_slots", "own_drafts", "own_answers")
 SHOWN = {"question": "What is 6 times 7?", "reference": r"\boxed{42}", "completion": r"It is \boxed{42}."}
 
 
@@ -114,9 +114,11 @@ def coordinate(project: Project) -> None:
         connection.execute("INSERT INTO check_items VALUES (6, 'unsuitable', ?)", (MARK,))
         ben = people.add(connection, f"{MARK}-ben")
         kinds: tuple[EventKind, ...] = ("repeat", "check", "flag", "reveal", "adjudication", "answer")
-        for kind, subject in product(kinds, (3, 4, 6)):
+        flag_on = {subject: events.new_uuid() for subject in (3, 4, 6)}
+        for kind, subject in product(kinds, flag_on):
+            flag = flag_on[subject]
             event = LabelEvent(
-                uuid=events.new_uuid(),
+                uuid=flag if kind == "flag" else events.new_uuid(),
                 kind=kind,
                 task="correctness",
                 subject=subject,
@@ -126,6 +128,8 @@ def coordinate(project: Project) -> None:
                 tags=(MARK,),
                 partial=0.25,
                 note=f"{MARK}-{kind}",
+                flagged=kind == "flag",
+                seen=(flag,) if kind == "answer" else (),
                 guideline=MARK,
                 view=MARK,
                 merged=True,
@@ -170,6 +174,8 @@ CALLS: dict[str, Callable[[AnnotationSession, AnnotationItem], object]] = {
     "skip": lambda session, item: session.skip(item),
     "release": lambda session, item: session.release(item.completion),
     "flag": lambda session, item: session.flag(item, True),
+    "answers": lambda session, item: session.answers(),
+    "hear": lambda session, item: list(map(session.hear, session.answers())),
     "keep_draft": lambda session, item: session.keep_draft(item, "mine"),
     "heartbeat": lambda session, item: session.heartbeat(),
     "history": lambda session, item: session.history(),

@@ -6,8 +6,8 @@ from workbench.annotation.states import current_labels, current_round
 from workbench.errors import AnnotationError
 from workbench.model.label import Task
 from workbench.services.labelling import ledger, rulings
+from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem
-from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.rulings import Case
 from workbench.services.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.services.labelling.rulings import Opinion as Opinion
@@ -41,6 +41,9 @@ class AdjudicationSession:
     Args:
         sighted: The person also has the coordinator's screens: every decision is marked unblinded.
 
+    Attributes:
+        guidelines: Which version of the guidelines the person goes by; their decisions name it.
+
     Raises (on creation):
         UsageError: There is no such annotator.
     """
@@ -49,6 +52,7 @@ class AdjudicationSession:
         self._database = project.database
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
+        self.guidelines = Acquainted(project.database, self.person.id)
         self._skipped: set[tuple[str, int]] = set()
 
     def next(self) -> Conflict | None:
@@ -76,7 +80,7 @@ class AdjudicationSession:
             task=task,
             subject=subject,
             seen=rulings.uuids(labels),
-            guideline=version_in_force(reader),
+            guideline=self.guidelines.version,
             item=item,
             opinions=rulings.opinions(reader, self.person.id, labels),
             round=current_round(stored),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,14 +14,15 @@ from workbench.errors import AnnotationError
 from workbench.model.label import EventKind, LabelEvent, LabelVerdict, Task
 from workbench.model.policy import AnnotationPolicy
 from workbench.services.labelling import checks, ledger, serving
+from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.answers import Answer as Answer
 from workbench.services.labelling.answers import check_answer, says_the_same
-from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.serving import Progress as Progress
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
-from workbench.store import assignments, blind, claiming, drafts, events, people, reading
+from workbench.store import assignments, blind, claiming, drafts, events, flags, people, reading
 from workbench.store.assignments import Purpose
+from workbench.store.flags import OwnAnswer as OwnAnswer
 from workbench.store.reading import OwnEntry as OwnEntry
 
 GUIDELINES = guidelines.TEXT
@@ -45,7 +47,9 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         partial: The partial score the person gave, 0 to 1.
         asks_type: Whether the person holds a type slot on the question.
         types_labelled: Whether the type must be settled by people.
-        guideline: The version of the guidelines in force when the item was opened.
+        guideline: The version of the guidelines the person went by when the item was opened.
+        asked: What the person wrote with a flag that stands.
+        answer: The coordinator's newest answer to a flag of theirs on the item; None: there is none.
     """
 
     completion: int
@@ -68,6 +72,8 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     partial: float | None = None
     guideline: str = guidelines.VERSION
+    asked: str = ""
+    answer: OwnAnswer | None = None
 
     @classmethod
     def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
@@ -103,6 +109,9 @@ class AnnotationSession:
             marked unblinded, not only those on items they are known to have looked at.
         policy: Shares of checks and repeats; None: what workbench.toml says now.
 
+    Attributes:
+        guidelines: Which version of the guidelines the person goes by; their labels name it.
+
     Raises (on creation):
         UsageError: There is no such annotator.
     """
@@ -115,6 +124,7 @@ class AnnotationSession:
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.path, self.person.id)
+        self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
 
     def close(self) -> None:
@@ -151,6 +161,7 @@ class AnnotationSession:
         verdict = reading.own_label(self._blind, "correctness", completion)
         subtype = reading.own_label(self._blind, "type", text.question)
         asks_type = reading.has_type_slot(self._blind, text.question) or subtype is not None
+        asked, answers = reading.own_flag(self._blind, completion), flags.own_answers(self._blind, completion)
         return replace(
             AnnotationItem.of(text, asks_type=asks_type),
             verdict=verdict.verdict if verdict else None,
@@ -160,8 +171,10 @@ class AnnotationSession:
             note=verdict.note if verdict else reading.own_draft(self._blind, completion),
             tags=verdict.tags if verdict else (),
             partial=verdict.partial if verdict else None,
-            flagged=reading.own_flag(self._blind, completion),
-            guideline=version_in_force(self._database.reader()),
+            flagged=asked is not None,
+            guideline=self.guidelines.version,
+            asked=asked or "",
+            answer=answers[-1] if answers else None,
         )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
@@ -214,7 +227,7 @@ class AnnotationSession:
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=mine.uuid if mine else None,
             unblinded=self._sighted or events.was_revealed(connection, self.person.id, task, subject),
-            guideline=answer.guideline or item.guideline,
+            guideline=answer.guideline or self.guidelines.version,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,
             focused_ms=answer.focused_ms,
@@ -303,19 +316,37 @@ class AnnotationSession:
             for completion in completions:
                 assignments.give_back(connection, completion, self.person.id)
 
-    def flag(self, item: AnnotationItem, on: bool) -> None:
-        """Mark an item for the coordinator's eyes, or take the mark off."""
+    def flag(self, item: AnnotationItem, on: bool, asked: str = "") -> None:
+        """Call the coordinator to an item, or take the call back.
+
+        Args:
+            asked: What the coordinator is asked.
+        """
         with self._database.write("full") as connection:
-            event = LabelEvent(
-                uuid=events.new_uuid(),
-                kind="flag",
-                task="correctness",
-                subject=item.completion,
-                annotator=self.person.id,
-                created_at=people.now(),
-                flagged=on,
-            )
-            ledger.record(connection, event)
+            ledger.record(connection, self._event("flag", item.completion, flagged=on, note=asked.strip() or None))
+
+    def answers(self) -> list[OwnAnswer]:
+        """The coordinator's answers to the person's flags, newest last."""
+        with self._lock:
+            return flags.own_answers(self._blind)
+
+    def hear(self, answer: OwnAnswer) -> None:
+        """The person reads an answer: a later label of theirs on the item is not blind to it."""
+        if answer.heard:
+            return
+        with self._database.write("full") as connection:
+            ledger.record(connection, self._event("reveal", answer.completion, view=flags.HEARD, seen=(answer.uuid,)))
+
+    def _event(self, kind: EventKind, completion: int, **said: Any) -> LabelEvent:
+        return LabelEvent(
+            uuid=events.new_uuid(),
+            kind=kind,
+            task="correctness",
+            subject=completion,
+            annotator=self.person.id,
+            created_at=people.now(),
+            **said,
+        )
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
         """Keep a note that is not submitted yet."""

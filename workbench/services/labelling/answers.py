@@ -12,7 +12,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What a person submits for one item; for the fields see `LabelEvent`.
 
     Attributes:
-        guideline: The version of the guidelines the person was shown; None: the one in force when the item was opened.
+        guideline: The version of the guidelines the person was shown; None: the one their session goes by.
     """
 
     verdict: LabelVerdict | None = None

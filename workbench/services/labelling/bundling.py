@@ -22,6 +22,7 @@ from workbench.model.label import LabelEvent, Task
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection
 from workbench.services.labelling import guidelines, ledger, serving
+from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.project import Project, open_project
 from workbench.services.settings import settings_of
 from workbench.store import assignments, claiming, events, people
@@ -96,7 +97,8 @@ def bundle(
                 f"There is nothing for {person.name} to take along.", "Assign items first: workbench assign DB …"
             )
         slots = store.send_away(home, person.id, at, until)
-        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1])
+        goes_by = Acquainted(project.database, person.id).version
+        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by)
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
@@ -153,6 +155,7 @@ def _fill(
     taken: Sequence[int],
     slots: Slots,
     text_in_force: guidelines.Version,
+    goes_by: str,
 ) -> None:
     with target.database.write() as connection:
         rows = store.BundleRows(connection, secret(home), person.name)
@@ -173,12 +176,20 @@ def _fill(
             guideline_rows.add(
                 connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
             )
+        guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
 
 
 def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:
-    """What the person has said of a subject, and which rounds have begun on it, without who began them and why."""
-    for event in events.of_subject(home, task, subject):
+    """What the person has said of a subject, which rounds have begun on it, and what was answered to their flags.
+
+    Who began a round and why, who answered, and whom else, stays at home.
+    """
+    stored = events.of_subject(home, task, subject)
+    own = {event.uuid for event in stored if event.annotator == person}
+    for event in stored:
         if event.kind == "reopen":
             yield replace(event, note=None)
+        elif event.kind == "answer" and own.intersection(event.seen):
+            yield replace(event, seen=tuple(uuid for uuid in event.seen if uuid in own))
         elif event.annotator == person and event.kind in _OWN:
             yield event

@@ -14,8 +14,8 @@ from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelEvent, Task
 from workbench.model.selection import Condition, Selection
 from workbench.services.labelling import ledger, rulings
+from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.cards import card_of
-from workbench.services.labelling.guidelines import version_in_force
 from workbench.services.labelling.rulings import Case, Ruling
 from workbench.services.project import Project
 from workbench.services.transactions import some_at_a_time
@@ -129,7 +129,7 @@ class ConflictClasses:
             UsageError: There is no conflict of that kind for this person; the message lists the kinds there are.
         """
         reader = self._database.reader()
-        guideline = version_in_force(reader)
+        guideline = Acquainted(self._database, self.person.id).version
         cases: dict[int, Case] = {}
         values: tuple[str, ...] = ()
         names = set()

@@ -6,6 +6,7 @@ number (after a merge) the later one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from msgspec import Struct
@@ -37,10 +38,12 @@ class Version(Guideline, frozen=True, kw_only=True):
     Attributes:
         author: Who wrote it; empty for the built-in text.
         created_at: When; empty for the built-in text.
+        read_by: Who has had it before them in the app.
     """
 
     author: str = ""
     created_at: str = ""
+    read_by: tuple[str, ...] = ()
 
 
 def versions(project: Project) -> list[Version]:
@@ -49,9 +52,16 @@ def versions(project: Project) -> list[Version]:
 
 
 def _versions(connection: people.Connection) -> list[Version]:
-    built_in = Version(version=rules.VERSION, text=rules.TEXT)
+    readers = store.readers(connection)
+    built_in = Version(version=rules.VERSION, text=rules.TEXT, read_by=tuple(readers.get(rules.VERSION, ())))
     stored = [
-        Version(version=row.version, text=row.text, author=row.author, created_at=row.created_at)
+        Version(
+            version=row.version,
+            text=row.text,
+            author=row.author,
+            created_at=row.created_at,
+            read_by=tuple(readers.get(row.version, ())),
+        )
         for row in store.every(connection)
     ]
     return sorted([built_in, *stored], key=lambda row: _age(row.version, row.created_at))
@@ -68,8 +78,17 @@ def current(project: Project) -> Guideline:
 
 
 def version_in_force(connection: people.Connection) -> str:
-    """The version that a label stores: the one in force when its item is shown."""
-    return max([(rules.VERSION, ""), *store.times(connection)], key=lambda row: _age(*row))[0]
+    """The newest version."""
+    return max(_times(connection), key=lambda row: _age(*row))[0]
+
+
+def newest(connection: people.Connection, *, among: Collection[str]) -> str | None:
+    """The newest of some versions that are here; None where none is."""
+    return max((row for row in _times(connection) if row[0] in among), key=lambda row: _age(*row), default=(None,))[0]
+
+
+def _times(connection: people.Connection) -> list[tuple[str, str]]:
+    return [(rules.VERSION, ""), *store.times(connection)]
 
 
 def of_version(project: Project, version: str) -> Version:
@@ -141,4 +160,5 @@ def _add(connection: people.Connection, text: str, by: str) -> Version:
     version = rules.next_version((guideline.version for guideline in held), text)
     author = people.add(connection, by, people.COORDINATOR)
     store.add(connection, version, text, author, people.now())
+    store.note_reading(connection, author, version, people.now())
     return _versions(connection)[-1]

@@ -47,8 +47,8 @@ def record_merged(
 
 
 def _bears_on_state(event: LabelEvent) -> bool:
-    """Whether the state of its subject may follow from it; no flag, look, repeat or check does that by itself."""
-    return event.kind not in ("flag", "reveal", "repeat", "check") or event.supersedes is not None
+    """Whether the state of its subject may follow from it: no flag, answer, look, repeat or check bears on one."""
+    return event.kind not in ("flag", "answer", "reveal", "repeat", "check") or event.supersedes is not None
 
 
 def _append(connection: events.Connection, event: LabelEvent) -> None:

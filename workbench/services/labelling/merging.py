@@ -254,8 +254,11 @@ def _begun(known: Sequence[LabelEvent]) -> int:
 def _content(event: LabelEvent) -> LabelEvent:
     """What two events of one uuid must share.
 
-    A bundle calls a check a label, and says of a reopening neither who began the round nor why.
+    A bundle calls a check a label, says of a reopening neither who began the round nor why, and of an answer neither
+    who gave it nor to whom else.
     """
+    if event.kind == "answer":
+        return replace(event, annotator=0, seen=(), merged=False)
     if event.kind == "reopen":
         return replace(event, annotator=0, note=None, merged=False)
     return replace(event, kind="label" if event.kind == "check" else event.kind, merged=False)

@@ -60,7 +60,7 @@ class Case(Struct, frozen=True, kw_only=True):
 
     Attributes:
         seen: The labels' uuids; a decision holds as long as no other label comes.
-        guideline: The version of the guidelines that was in force when the labels were shown.
+        guideline: The version of the guidelines the person went by when the labels were shown.
     """
 
     task: Task

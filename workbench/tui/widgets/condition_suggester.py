@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from textual.suggester import Suggester
 
+from workbench.model.label import FLAG_STATES
 from workbench.model.selection import FIELDS
 from workbench.model.taxonomy import SUBTYPES, TYPES, UNTYPED
 
 _FIXED: dict[str, tuple[str, ...]] = {
     "state": ("unlabelled", "labelled", "conflict", "final", "excluded"),
     "gold": ("correct", "incorrect", "none"),
+    "flagged": FLAG_STATES,
     "type": (*TYPES, UNTYPED),
     "subtype": (*SUBTYPES, UNTYPED),
 }

@@ -11,8 +11,9 @@ from workbench.annotation.guidelines import CASES, MAX_CHARACTERS, TEXT
 from workbench.errors import FormatError, UsageError
 from workbench.services.labelling import guidelines
 from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.labelling.bundling import bundle
 from workbench.services.labelling.people import assign
-from workbench.services.project import Project
+from workbench.services.project import Project, open_project
 from workbench.store import guidelines as store
 
 
@@ -102,19 +103,57 @@ def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str
         guidelines.read_text(tmp_path / "nowhere.md")
 
 
-def test_a_label_names_the_version_in_force_when_its_item_was_opened(tmp_path: Path) -> None:
-    project = make_project(tmp_path, numbered(2))
+def stored_versions(project: Project) -> list[str]:
+    rows = project.database.reader().execute("SELECT guideline FROM label_events WHERE kind = 'label' ORDER BY id")
+    return [version for (version,) in rows]
+
+
+def label_next(session: AnnotationSession) -> None:
+    item = session.next()
+    assert item is not None
+    session.submit(item, Answer(verdict="correct"))
+
+
+def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(6))
     assign(project, ["amira"], per_item=1)
     first = guidelines.add_version(project, "Judge.").version
     session = AnnotationSession(project, "amira")
-    item = session.next()
-    assert item is not None
-    assert item.guideline == first
-    second = guidelines.add_version(project, "Judge kindly.").version
-    session.submit(item, Answer(verdict="correct"))
-    later = session.next()
-    assert later is not None
-    session.submit(later, Answer(verdict="correct"))
+    assert session.guidelines.news() == ""
+    label_next(session)
+    second = guidelines.add_version(project, "Judge kindly.", by="dora").version
+    label_next(session)
+    assert session.guidelines.news() == second
+    session.guidelines.read(second)
+    label_next(session)
+    third = guidelines.add_case(project, "units matter", by="dora").version
     session.close()
-    stored = project.database.reader().execute("SELECT guideline FROM label_events ORDER BY id").fetchall()
-    assert stored == [(first,), (second,)]
+    later = AnnotationSession(project, "amira")
+    assert later.guidelines.news() == third, "who comes back after a change is told of it as well"
+    label_next(later)
+    assert stored_versions(project) == [first, first, second, second]
+    assert guidelines.of_version(project, second).read_by == ("dora", "amira")
+    later.close()
+
+
+def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    assign(project, ["amira"], per_item=1)
+    AnnotationSession(project, "amira").guidelines.read("1")
+    second = guidelines.add_version(project, "Judge.").version
+    session = AnnotationSession(project, "amira")
+    assert (session.guidelines.version, session.guidelines.news()) == ("1", second)
+    AnnotationSession(project, "amira").guidelines.read(second)
+    assert (session.guidelines.version, session.guidelines.news()) == (second, "")
+
+
+def test_in_a_bundle_news_is_what_it_is_at_home(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    assign(project, ["amira", "ben"], per_item=2)
+    for name in ("amira", "ben"):
+        label_next(AnnotationSession(project, name))
+    second = guidelines.add_version(project, "Judge.").version
+    AnnotationSession(project, "ben").guidelines.read(second)
+    for name, news in (("amira", second), ("ben", "")):
+        bundle(project, tmp_path / f"{name}.db", annotator=name)
+        assert AnnotationSession(open_project(tmp_path / f"{name}.db"), name).guidelines.news() == news

@@ -1,0 +1,157 @@
+"""Flags: they reach the coordinator, and the answer comes back to whoever raised them, and to nobody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import add_items, make_project, numbered
+from workbench.errors import UsageError
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.items.browsing import detail
+from workbench.services.labelling import flags, ledger
+from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.labelling.bundling import bundle
+from workbench.services.labelling.label_export import export_labels
+from workbench.services.labelling.labels import import_labels
+from workbench.services.labelling.merging import merge
+from workbench.services.labelling.people import annotators, assign
+from workbench.services.project import Project, open_project
+from workbench.services.status import status
+from workbench.store.reading import ItemText, item_text
+from workbench.store.selection import chosen_ids
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = make_project(tmp_path, numbered(4))
+    assign(made, ["amira", "ben"], per_item=2)
+    return made
+
+
+def the_next(session: AnnotationSession, *beside: int) -> AnnotationItem:
+    item = session.next(beside)
+    assert item is not None
+    return item
+
+
+def flagged(project: Project, word: str) -> list[int]:
+    return chosen_ids(project.database.reader(), Selection((parse_condition(f"flagged={word}"),)))
+
+
+def test_a_flag_waits_is_answered_and_the_answer_is_read(project: Project) -> None:
+    amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
+    item = the_next(amira)
+    amira.flag(item, True, " Is 7 the same as 7.0? ")
+    (flag,) = flags.flags(project)
+    assert (flag.completion, flag.annotator, flag.asked, flag.is_open) == (
+        item.completion, "amira", "Is 7 the same as 7.0?", True,
+    )  # fmt: skip
+    assert (status(project).flags, flagged(project, "open"), flagged(project, "answered")) == (1, [item.completion], [])
+    answered = flags.answer(project, item.completion, "Yes.", by="dora")
+    assert (answered.flags, answered.to) == (1, ("amira",))
+    assert {person.name: person.role for person in annotators(project)}["dora"] == "coordinator"
+    assert (status(project).flags, flagged(project, "open"), flagged(project, "answered")) == (0, [], [item.completion])
+    assert len(flagged(project, "none")) == 3
+    assert ben.answers() == [], "the answer is to amira alone"
+    (answer,) = amira.answers()
+    assert (answer.answer, answer.asked, answer.heard) == ("Yes.", "Is 7 the same as 7.0?", False)
+    opened = amira.open(item.completion)
+    assert opened.answer == answer
+    amira.hear(answer)
+    assert [one.heard for one in amira.answers()] == [True]
+    amira.hear(amira.answers()[0])
+    looks = "SELECT count(*) FROM label_events WHERE kind = 'reveal' AND view = 'answer'"
+    assert project.database.reader().execute(looks).fetchone() == (1,), "a look at an answer is recorded once"
+    amira.submit(opened, Answer(verdict="correct"))
+    ben.submit(ben.open(item.completion) if ben.next() is None else the_next(ben), Answer(verdict="correct"))
+    rows = project.database.reader().execute(
+        "SELECT a.name, e.unblinded FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.kind = 'label' ORDER BY 1"
+    )
+    assert rows.fetchall() == [("amira", 1), ("ben", 0)], "what was answered may have decided the label"
+    assert ledger.states_differ(project) == 0
+
+
+def test_an_answer_is_to_every_open_flag_and_a_second_one_corrects_it(project: Project) -> None:
+    amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
+    for session in (amira, ben):
+        session.flag(AnnotationItem.of(_text(project, 1), asks_type=False), True, session.person.name)
+    assert flags.answer(project, 1, "Look again.").to == ("amira", "ben")
+    amira.hear(amira.answers()[0])
+    assert flags.answer(project, 1, "No: it is wrong.").flags == 2
+    assert [one.heard for one in amira.answers()] == [True, False]
+    assert [flag.answer for flag in flags.flags(project, "all")] == ["No: it is wrong."] * 2
+    item = AnnotationItem.of(_text(project, 1), asks_type=False)
+    amira.flag(item, False)
+    assert [flag.annotator for flag in flags.flags(project, "all")] == ["ben"]
+    amira.flag(item, True, "and now?")
+    assert [flag.asked for flag in flags.flags(project)] == ["and now?"]
+
+
+def _text(project: Project, completion: int) -> ItemText:
+    return item_text(project.database.reader(), completion)
+
+
+def test_what_can_t_be_answered_is_refused_in_words(project: Project) -> None:
+    with pytest.raises(UsageError, match="No flag stands"):
+        flags.answer(project, 1, "Yes.")
+    with pytest.raises(UsageError, match="empty"):
+        flags.answer(project, 1, " \n")
+    with pytest.raises(UsageError, match="Nobody has flagged 'c0'"):
+        flags.flagged_item(project, "c0")
+    add_items(project.database, [{**numbered(1)[0], "dataset": "other"}])
+    amira = AnnotationSession(project, "amira")
+    for row in (1, 5):
+        amira.flag(AnnotationItem.of(_text(project, row), asks_type=False), True)
+    with pytest.raises(UsageError, match="flagged in 2 places"):
+        flags.flagged_item(project, "c0")
+    assert flags.flagged_item(project, "c0", "other") == 5
+    with pytest.raises(UsageError, match="no state of a flag"):
+        flagged(project, "yes")
+
+
+def test_flags_and_answers_travel_in_files_bundles_and_merges(project: Project, tmp_path: Path) -> None:
+    amira, ben = AnnotationSession(project, "amira"), AnnotationSession(project, "ben")
+    item = the_next(amira)
+    for session in (amira, ben):
+        session.flag(item, True, f"{session.person.name} asks")
+    flags.answer(project, item.completion, "Round it.", by="dora")
+    before = flags.flags(project, "all")
+    export_labels(project, tmp_path / "all.jsonl", history=True)
+    (tmp_path / "copy").mkdir()
+    copy = make_project(tmp_path / "copy", numbered(4))
+    assert import_labels(copy, tmp_path / "all.jsonl").refusals == []
+    assert flags.flags(copy, "all") == before
+    assert import_labels(copy, tmp_path / "all.jsonl").imported == 0
+    amira.release(item.completion)
+    bundle(project, tmp_path / "amira.db", annotator="amira")
+    raw = (tmp_path / "amira.db").read_bytes()
+    assert b"Round it." in raw
+    assert not any(hidden in raw for hidden in (b"dora", b"ben asks"))
+    with_amira = open_project(tmp_path / "amira.db")
+    away = AnnotationSession(with_amira, "amira")
+    (answer,) = away.answers()
+    away.hear(answer)
+    other = next(one for one in iter(lambda: away.next((answer.completion,)), None))
+    away.flag(other, True, "from afar")
+    away.close()
+    with_amira.close()
+    report = merge(project, tmp_path / "amira.db")
+    assert (report.refused, report.events_new) == ([], 2)
+    assert [flag.asked for flag in flags.flags(project)] == ["from afar"]
+    assert {(flag.annotator, flag.heard) for flag in flags.flags(project, "answered")} == {
+        ("amira", True), ("ben", False),
+    }  # fmt: skip
+    assert merge(project, tmp_path / "amira.db").events_new == 0
+
+
+def test_an_item_s_page_shows_the_flag_that_stands_and_its_answer(project: Project) -> None:
+    amira = AnnotationSession(project, "amira")
+    item = the_next(amira)
+    for on in (True, False, True):
+        amira.flag(item, on, "why?")
+    flags.answer(project, item.completion, "so", by="dora")
+    said = [(label.annotator, label.kind, label.note) for label in detail(project, item.completion).labels]
+    assert said == [("amira", "flag", "why?"), ("dora", "answer", "so")]

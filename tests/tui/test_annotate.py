@@ -404,7 +404,7 @@ async def test_the_card_shows_both_final_answers_and_how_they_were_found(project
         text = it.text()
         number = it.completion - 1
         assert f"What is {number} plus {number}? [b]Say it.[/b]" in text
-        assert f"⟦{2 * number}⟧" in text
+        assert f"▌{2 * number}▐" in text
         assert "last \\boxed" in text
         assert "several \\boxed" in text
         assert "last 600 of" in text

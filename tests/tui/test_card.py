@@ -91,7 +91,7 @@ async def test_an_answer_before_the_end_is_shown_where_it_stands(size: tuple[int
     async with showing(made("q", "42", PLAIN + "So it is \\boxed{42}.\n" + PLAIN), size) as it:
         assert "characters before the end" in it.row("completion")
         assert "answer and end" in str(it.reader("card-completion").border_title)
-        await it.sees("So it is ⟦42⟧", "card-completion")
+        await it.sees("So it is ▌42▐", "card-completion")
         it.reader("card-completion").action_bottom()
         await it.sees("Line 29 of the reasoning", "card-completion")
 
@@ -116,7 +116,7 @@ async def test_a_reference_that_is_certain_has_no_passage() -> None:
 async def test_several_boxes_are_listed_with_the_reference_s_end() -> None:
     texts = made("q", "(1) \\boxed{1}\n\n(2) \\boxed{2}, as shown.", "(1) \\boxed{3}\n\n(2) \\boxed{2}")
     async with showing(texts) as it:
-        assert it.row("reference").split("\n") == ["Reference  ▶ ⟦2⟧  (last \\boxed)", "           also boxed: 1"]
+        assert it.row("reference").split("\n") == ["Reference  ▶ ▌2▐  (last \\boxed)", "           also boxed: 1"]
         assert "also boxed: 3" in it.row("completion")
         await it.sees("as shown.", "card-passage")
 
@@ -184,7 +184,7 @@ def bare(text: str) -> str:
 
 async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
     async with showing(made("q", "42", PLAIN + "So it is \\boxed{42}.")) as it:
-        await it.sees("So it is ⟦42⟧", "card-completion")
+        await it.sees("So it is ▌42▐", "card-completion")
         it.reader("card-completion").styles.height = 5
         await until(it.pilot, lambda: it.reader("card-completion").size.height == 4)
-        await it.sees("So it is ⟦42⟧", "card-completion")
+        await it.sees("So it is ▌42▐", "card-completion")

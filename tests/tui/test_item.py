@@ -124,8 +124,8 @@ def looked_at(project: Project) -> list[int]:
 async def test_texts_open_at_their_final_answers(project: Project, size: tuple[int, int]) -> None:
     async with showing(project, size=size) as (app, _):
         assert "What is number 1?" in pane(app, "question")
-        assert "▶ Hence ⟦7⟧." in pane(app, "reference")
-        assert "▶ So the answer is ⟦8⟧." in pane(app, "completion")
+        assert "▶ Hence ▌7▐." in pane(app, "reference")
+        assert "▶ So the answer is ▌8▐." in pane(app, "completion")
         assert title(app, "completion") == "Completion · ▶ answer: last \\boxed"
         assert text_of(app, "#item-facts") == (
             "A1 - Integer · unlabelled · gold ✗ incorrect (imported) · a model · a source"

@@ -109,9 +109,9 @@ async def test_a_chosen_verdict_marks_both_its_answers(project: Project, size: t
     async with showing(project, "rules", size=size) as (screen, pilot):
         assert chosen(screen) == "rules"
         assert marked(screen, "completion") == "0.25"
-        assert marked(screen, "reference") == "⟦1/4⟧"
+        assert marked(screen, "reference") == "▌1/4▐"
         await until(pilot, lambda: "▶ So it is 0.25." in in_sight(screen, "completion"))
-        await until(pilot, lambda: "▶ Hence ⟦1/4⟧ or ⟦2⟧." in in_sight(screen, "reference"))
+        await until(pilot, lambda: "▶ Hence ▌1/4▐ or ▌2▐." in in_sight(screen, "reference"))
         for name in ("reference", "completion"):
             assert str(reader(screen, name).border_title).endswith("· ▶ answer as rules read it")
         await until(pilot, lambda: "› ✓ correct rules" in in_sight(screen, "evidence"))
@@ -132,7 +132,7 @@ async def test_a_place_without_an_answer_is_where_a_verifier_points(project: Pro
 async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project) -> None:
     async with showing(project) as (screen, pilot):
         assert chosen(screen) is None
-        assert marked(screen, "completion") == "⟦3⟧"
+        assert marked(screen, "completion") == "▌3▐"
         seen = []
         for _ in range(6):
             await press(pilot, "m")
@@ -145,7 +145,7 @@ async def test_keys_choose_the_next_verdict_and_the_one_before(project: Project)
 
 async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_said(project: Project) -> None:
     async with showing(project, "silent") as (screen, _):
-        assert marked(screen, "completion") == "⟦3⟧"
+        assert marked(screen, "completion") == "▌3▐"
         title = str(reader(screen, "completion").border_title)
         assert title == "Completion · ▶ answer: last \\boxed (silent names no place)"
         assert not any("▶ completion" in line for line in lines(screen))
@@ -154,7 +154,7 @@ async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_sai
 async def test_offsets_outside_their_text_count_as_none(project: Project) -> None:
     async with showing(project, "odd") as (screen, _):
         assert chosen(screen) == "odd"
-        assert marked(screen, "completion") == "⟦3⟧"
+        assert marked(screen, "completion") == "▌3▐"
         assert str(reader(screen, "reference").border_title).endswith("(odd names no place)")
 
 
@@ -240,7 +240,7 @@ async def test_the_chosen_verifier_stays_from_item_to_item(project: Project) -> 
         await press(pilot, "right_square_bracket")
         assert screen.completion == 2
         assert chosen(screen) is None
-        assert marked(screen, "completion") == "⟦3⟧"
+        assert marked(screen, "completion") == "▌3▐"
         await press(pilot, "m")
         assert chosen(screen) == "rules"
         await press(pilot, "left_square_bracket")

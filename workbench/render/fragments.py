@@ -18,6 +18,11 @@ _OPENER = re.compile(
 _CLOSERS = {"$$": "$$", "\\[": "\\]", "\\(": "\\)"}
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _MATH_LIKE = re.compile(r"[\\=^_<>+]")
+_LETTER = re.compile(r"\s*[^\W\d_]\s*")
+_OPENING, _CLOSING = frozenset("([{"), frozenset(")]}")
+
+_NEAR = 8
+"""Characters beside a formula that are looked at."""
 
 
 class Fragment(NamedTuple):
@@ -87,8 +92,14 @@ class _Finder:
         return Fragment(start, end, "math", self.text[body:body_end], display)
 
     def closed(self, start: int, closer: str, *, display: bool) -> Fragment | None:
+        """What a delimiter closes; an opening one that is opened again before that was never closed."""
         close = self.find(closer, start + 2)
-        return None if close is None else self.math(start, start + 2, close, close + 2, display=display)
+        if close is None:
+            return None
+        again = self.find(self.text[start : start + 2], start + 2) if closer != "$$" else None
+        if (again is not None and again < close) or (not display and "\n\n" in self.text[start:close]):
+            return None
+        return self.math(start, start + 2, close, close + 2, display=display)
 
     def environment(self, start: int, name: str) -> Fragment | None:
         if name not in STACKS and name not in MATRICES:
@@ -111,8 +122,18 @@ class _Finder:
         if not body.strip() or "\n\n" in body:
             return None
         tight = not body[0].isspace() and not body[-1].isspace() and not self.text[close + 1 : close + 2].isdigit()
-        spaced = body[0].isspace() and body[-1].isspace() and (_MATH_LIKE.search(body) or len(body.strip()) == 1)
-        return Fragment(start, close + 1, "math", body) if tight or spaced else None
+        spaced = body[0].isspace() and body[-1].isspace() and (_MATH_LIKE.search(body) or _LETTER.fullmatch(body))
+        if not (tight or spaced) or ("\\" not in body and self.are_signs(start, close, body)):
+            return None
+        return Fragment(start, close + 1, "math", body)
+
+    def are_signs(self, start: int, close: int, body: str) -> bool:
+        """Whether two dollars are signs of a formula: a bracket is open between them, or operands are on all sides."""
+        if sum(body.count(mark) for mark in "([{") != sum(body.count(mark) for mark in ")]}"):
+            return True
+        before = self.text[max(start - _NEAR, 0) : start].rstrip(" ")[-1:]
+        after = self.text[close + 1 : min(close + 1 + _NEAR, self.end)].lstrip(" ")[:1]
+        return (before.isdigit() or before in _CLOSING) and (after.isdigit() or after in _OPENING)
 
     def code(self, start: int, ticks: str) -> Fragment | None:
         """Code between backticks on one line."""

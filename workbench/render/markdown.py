@@ -1,7 +1,8 @@
 """Markdown as models write it, line by line: nothing is reflowed and no backslash or underscore is lost.
 
 Full CommonMark would merge lines, eat backslashes and read indented prose as code, so only what helps reading is
-taken: headings, lists, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first.
+taken: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark that
+could be a sign of a formula is shown as typed.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ from typing import NamedTuple
 
 from workbench.render.code import highlight
 from workbench.render.document import RenderedLine, StyleName
+from workbench.render.emphasis import emphasise
 from workbench.render.fragments import Fragment, fragments
 from workbench.render.math import render_math
-from workbench.render.pieces import Piece, emphasise, to_line
-from workbench.render.tables import is_separator, table_lines
+from workbench.render.pieces import Piece, to_line
+from workbench.render.tables import Row, is_separator, is_table, table_lines
 
 DISPLAY_INDENT = "    "
 """Stands before math on lines of its own."""
 
-REPEATED = 3
-"""So many equal lines in a row are shown as one."""
+REPEATED = 10
+"""So many equal lines in a row are shown as one; fewer may be the rows of a matrix."""
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 _FENCE = re.compile(r"[ ]{0,8}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+")
-_BULLET = re.compile(r"(\s*)\*(?=[ \t]+\S)")
 _QUOTE = re.compile(r"\s{0,3}(?:>[ \t]?)+(?=[^\s<>()\[\]{}])")
 _RULE = re.compile(r"\s{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,})$")
 
@@ -122,11 +123,14 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
     while waiting:
         line = waiting.popleft()
         if waiting and is_separator(text[waiting[0].start : waiting[0].end]) and "|" in text[line.start : line.end]:
-            rows = [line, waiting.popleft()]
-            while waiting and "|" in text[waiting[0].start : waiting[0].end]:
-                rows.append(waiting.popleft())
-            yield from table_lines([_inline(text, row) for row in rows], [(row.start, row.end) for row in rows], answer)
-            continue
+            head, ruler = _pieces(text, line), _pieces(text, waiting[0])
+            if is_table(head, ruler):
+                rows = [Row(line.start, line.end, head), Row(waiting[0].start, waiting.popleft().end, ruler)]
+                while waiting and "|" in text[waiting[0].start : waiting[0].end]:
+                    row = waiting.popleft()
+                    rows.append(Row(row.start, row.end, _pieces(text, row)))
+                yield from table_lines(text, rows, answer)
+                continue
         repeated = _take_repeated(text, line, waiting)
         if repeated is None:
             yield from _prose_line(text, line, answer)
@@ -139,7 +143,7 @@ def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer)
     pieces = _inline(text, line)
     if answer is not None and answer[1] > line.end:
         pieces = [piece._replace(end=max(piece.end, end), literal=False) for piece in pieces]
-    return to_line([*pieces, Piece(f"  × {count}", "dim", end, end)], (line.start, end), answer)
+    return to_line([*pieces, Piece(f"  ⋯ {count} equal lines", "dim", end, end)], (line.start, end), answer)
 
 
 def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, int] | None:
@@ -182,7 +186,7 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
         if line.start == line.end:
             return [RenderedLine((), source)]
         if _RULE.match(text, line.start, line.end):
-            return [to_line([Piece("─" * 40, "dim", *source, literal=False)], source, answer)]
+            return [_dim(text, SourceLine(*source), answer)]
     elif _is_display(text, line):
         return _display_lines(text, line, source, answer)
     return [to_line(_inline(text, line), source, answer)]
@@ -204,27 +208,31 @@ def _display_lines(text: str, line: Prose, source: tuple[int, int], answer: Answ
     indent = Piece(DISPLAY_INDENT, "", line.start, line.start)
     rows = [
         [indent, Piece(row, "math", formula.start, formula.end, literal=False)]
-        for row in render_math(formula.body).strip("\n").split("\n")
+        for row in render_math(formula.body, display=True).strip("\n").split("\n")
     ]
     rows[-1].append(Piece(text[formula.end : line.end].strip(), "", formula.end, line.end, literal=False))
     return [to_line([piece for piece in row if piece.text], source, answer) for row in rows]
 
 
 def _inline(text: str, line: Prose) -> list[Piece]:
-    """The pieces of a line of prose, its mark (bullet, heading, quote) first."""
+    """The pieces of a line of prose, its mark (heading, quote) first."""
     base: StyleName = ""
-    pieces: list[Piece] = []
+    marks: list[Piece] = []
     at = line.start
     if (match := _HEADING.match(text, at, line.end)) is not None:
-        pieces.append(Piece(match[0], "dim", *match.span()))
+        marks.append(Piece(match[0], "dim", *match.span()))
         base, at = "heading", match.end()
-    elif (match := _BULLET.match(text, at, line.end)) is not None:
-        pieces.append(Piece(match[1] + "•", "", *match.span(), literal=False))
-        at = match.end()
     elif (match := _QUOTE.match(text, at, line.end)) is not None:
-        pieces.append(Piece(match[0], "dim", *match.span()))
+        marks.append(Piece(match[0], "dim", *match.span()))
         base, at = "quote", match.end()
-    marked = len(pieces)
+    pieces = _pieces(text, line._replace(start=at), base)
+    return marks + (emphasise(pieces, text) if "*" in text[at : line.end] else pieces)
+
+
+def _pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
+    """Prose, math and code of a line, in turn."""
+    pieces: list[Piece] = []
+    at = line.start
     for fragment in line.fragments:
         if fragment.start > at:
             pieces.append(Piece(text[at : fragment.start], base, at, fragment.start))
@@ -237,6 +245,4 @@ def _inline(text: str, line: Prose) -> list[Piece]:
         at = max(at, fragment.end)
     if at < line.end:
         pieces.append(Piece(text[at : line.end], base, at, line.end))
-    if "*" in text[line.start : line.end]:
-        return pieces[:marked] + emphasise(pieces[marked:], text)
     return pieces

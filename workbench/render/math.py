@@ -11,6 +11,7 @@ import unicodedata
 from functools import lru_cache
 
 from workbench.render import symbols as table
+from workbench.render.chemistry import formula_of
 from workbench.render.math_row import Row, is_atom, is_product
 
 MAX_LENGTH = 20_000
@@ -19,15 +20,16 @@ MAX_LENGTH = 20_000
 MAX_DEPTH = 40
 """Fragments nested deeper stay as typed."""
 
-FRAME = ("⟦", "⟧")
-"""The brackets that stand for the frame of a ``\\boxed``."""
+FRAME = ("▌", "▐")
+"""What stands for the frame of a ``\\boxed``: like no bracket, so that ``[0, 1)`` inside keeps its own."""
 
-_TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
+_TOKEN = re.compile(r"\\(?:operatorname|tag)\*|\\[A-Za-z]+|\\.|[{}\[\]^_&~\\]|\s+|[^\\{}\[\]^_&~\s]+", re.DOTALL)
 _ASCII_DIGITS = re.compile(r"[0-9]+")
 _ROW_GAP = re.compile(
     r"(\\\\)\*?\s*\[\s*[-+]?(?:\d+\.?\d*|\.\d+)\s*(?:pt|em|ex|mm|cm|in|pc|mu|bp|dd|cc|sp|jot)\s*\]|\\.", re.DOTALL
 )
 """The length after a row's ``\\\\``, which is no part of the formula; other macros, so that none is cut in two."""
+_GRID = re.compile(r"\\begin\{(array|matrix|smallmatrix)\}(?:(?!\\end\{\1\}).)*\\end\{\1\}", re.DOTALL)
 _SPACE_RUNS = re.compile(r"[^\S\n]+")
 
 
@@ -36,17 +38,18 @@ class _AsTyped(Exception):
 
 
 @lru_cache(maxsize=4096)
-def render_math(latex: str) -> str:
+def render_math(latex: str, *, display: bool = False) -> str:
     """Render one math fragment (without its delimiters) as Unicode text.
 
-    Rows of an ``aligned`` come out on lines of their own, matrices as ``(a, b; c, d)``. Unknown macros stay
-    visible; a fragment that is malformed, too long, too deep, or would lose a digit is returned as it is.
+    Rows of an ``aligned`` come out on lines of their own, matrices as ``(a, b; c, d)``; an ``array`` that is all there
+    is of a formula on lines of its own is a grid. Unknown macros stay visible; a fragment that is malformed, too long,
+    too deep, or would lose a digit is returned as it is.
     """
     if len(latex) > MAX_LENGTH:
         return latex
     formula = _ROW_GAP.sub(lambda found: found[1] or found[0], latex) if "\\\\" in latex else latex
     try:
-        text = _Parser(formula).whole()
+        text = _Parser(formula).whole(grid=display and _GRID.fullmatch(formula.strip()) is not None)
     except _AsTyped:
         return latex
     return text if digits(text) == digits(formula) else latex
@@ -68,7 +71,12 @@ class _Parser:
         self.depth = 0
         self.symbols = table.symbols()
 
-    def whole(self) -> str:
+    def whole(self, *, grid: bool = False) -> str:
+        if grid:
+            while self.tokens[self.at] != "\\begin":
+                self.at += 1
+            self.at += 1
+            return _in_columns(self.cells(self.opened()))
         text, _ = self.sequence(frozenset())
         return "\n".join(line for line in map(_tidy, text.split("\n")) if line)
 
@@ -84,6 +92,10 @@ class _Parser:
             if token in stops:
                 self.depth -= 1
                 return row.text(), token
+            if token == "\\over":
+                below, stop = self.sequence(stops)
+                self.depth -= 1
+                return f"({_numerator(row.text().strip())}/{_denominator(below.strip())})", stop
             self.one(row, token)
         if stops:
             raise _AsTyped
@@ -101,27 +113,51 @@ class _Parser:
             row.script(_script(first, self.argument()))
         elif first == "}":
             raise _AsTyped
-        elif first.isspace() or first == "~":
+        elif first.isspace():
             row.space()
-        elif first != "&":
+        elif first == "~":
+            self.tie(row)
+        else:
             row.add(token)
 
+    def tie(self, row: Row) -> None:
+        """A ``~`` is a blank between words and behind punctuation; anywhere else it may be a sign."""
+        before, after = (self.tokens[at : at + 1] for at in (self.at - 2, self.at))
+        ends = (*before, "")[0][-1:] if self.at > 1 else ""
+        begins = (*after, "")[0][:1]
+        blank = (ends.isalnum() or ends in _TIED_TO) and (begins.isalpha() or begins == "\\")
+        if blank or (ends != "" and ends in ",;:.") or begins == "":
+            row.space()
+        else:
+            row.add("~")
+
     def group(self, row: Row) -> None:
+        first = self.at
         inner, _ = self.sequence(_BRACE)
         if row.as_typed:
             row.parts.append(f"{{{inner}}}")
         elif inner.isspace():
             row.space()
+        elif self.is_set(first):
+            row.add(f"{{{inner}}}")
         else:
             row.add(inner)
 
+    def is_set(self, first: int) -> bool:
+        """Whether a group that is no argument has commas at its top level: ``{1, 2}`` was meant to be seen."""
+        depth, commas, others = 0, False, False
+        for token in self.tokens[first : self.at - 1]:
+            depth += (token == "{") - (token == "}")
+            commas = commas or (depth == 0 and "," in token)
+            others = others or token.strip(", ") != ""
+        return commas and others
+
     def macro(self, row: Row, name: str) -> None:
-        plain = name.rstrip("*")
         if name in self.symbols and name not in table.WORDS:
             self.symbol(row, self.symbols[name])
-        elif plain in table.WORDS:
-            row.add(table.SPELLED.get(plain, plain), word=True)
-        elif plain == "operatorname":
+        elif name in table.WORDS:
+            row.add(table.SPELLED.get(name, name), word=True)
+        elif name in ("operatorname", "operatorname*"):
             row.add(self.argument(), word=True)
         elif name in table.SPACES:
             row.space(table.SPACES[name])
@@ -149,18 +185,19 @@ class _Parser:
         elif name in table.BLACKBOARD:
             row.add(self.argument().translate(table.DOUBLE_STRUCK))
         elif name in table.ACCENTS:
-            row.add(_accented(name, self.argument().strip()))
+            self.accent(row, name)
         elif name in table.BINOMIALS:
             row.add(f"binom({self.argument().strip()}, {self.argument().strip()})", word=True)
         elif name in ("pmod", "pod"):
             row.space()
             row.add(f"(mod {self.argument().strip()})" if name == "pmod" else f"({self.argument().strip()})")
-        elif name == "tag":
+        elif name in ("tag", "tag*"):
             row.space()
             row.add(f"({self.argument().strip()})")
         elif name == "not":
-            negated = self.argument().lstrip() or " "
-            row.add(unicodedata.normalize("NFC", negated[0] + "\u0338") + negated[1:])
+            self.negation(row)
+        elif name == "ce":
+            row.add(formula_of(self.verbatim()))
         elif name == "begin":
             row.add(self.environment())
         elif name == "end":
@@ -169,9 +206,46 @@ class _Parser:
             row.add(f"\\{name}")
             row.as_typed = True
 
+    def accent(self, row: Row, name: str) -> None:
+        """A letter with its accent, or the accent by name; the repeating digits of a decimal fraction as such."""
+        text = self.argument().strip()
+        if len(text) == 1 and text.isalnum():
+            composed = unicodedata.normalize("NFC", text + table.ACCENTS[name])
+            if len(composed) == 1:
+                row.add(composed)
+                return
+        if name in table.LINES and text.isdecimal() and _DECIMAL.search(row.text()) is not None:
+            row.parts.append(f"({text} repeating)")
+        else:
+            row.add(f"{name}({text})", word=True)
+
+    def negation(self, row: Row) -> None:
+        """What ``\\not`` strikes through: one character where there is one, else the word."""
+        negated = self.argument().lstrip()
+        struck = unicodedata.normalize("NFC", negated[:1] + "\u0338")
+        if len(struck) == 1:
+            row.add(struck + negated[1:])
+        else:
+            row.add("not", word=True)
+            row.space()
+            row.add(negated)
+
+    def verbatim(self) -> str:
+        """An argument as typed."""
+        if self.tokens[self.at : self.at + 1] != ["{"]:
+            raise _AsTyped
+        first, depth = self.at + 1, 0
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            depth += (token == "{") - (token == "}")
+            self.at += 1
+            if not depth:
+                return "".join(self.tokens[first : self.at - 1])
+        raise _AsTyped
+
     def symbol(self, row: Row, shown: str) -> None:
         """Add a character; the space that ends its macro shows only where one stands before it, too."""
-        spaced = bool(row.parts) and row.parts[-1][-1:].isspace()
+        spaced = row.parts[-1][-1:].isspace() if row.parts else shown in table.RELATIONS
         row.add(shown)
         if spaced or row.argument or shown[-1].isascii() or self.at + 1 >= len(self.tokens):
             return
@@ -231,14 +305,19 @@ class _Parser:
         if raised is None:
             row.add(f"root({index}, {inner})", word=True)
         elif raised:
-            row.add_compound(f"({raised}{sign})" if row.last().isalnum() else raised + sign)
+            row.add_compound(raised + sign)
         else:
             row.add_compound(sign)
 
-    def environment(self) -> str:
+    def opened(self) -> str:
+        """The name of the environment that begins here, its layout skipped."""
         name = self.argument()
         if name in table.WITH_COLUMNS:
             self.argument()
+        return name
+
+    def environment(self) -> str:
+        name = self.opened()
         if name in table.MATRICES:
             opening, closing = table.MATRICES[name]
             return opening + "; ".join(", ".join(cells) for cells in self.cells(name)) + closing
@@ -263,6 +342,8 @@ class _Parser:
 _BRACE = frozenset({"}"})
 _BRACKET = frozenset({"]"})
 _CELL = frozenset({"&", "\\\\", "\\end"})
+_TIED_TO = frozenset(")}]\\")
+_DECIMAL = re.compile(r"[0-9]\.[0-9]*\Z")
 
 
 def _tidy(line: str) -> str:
@@ -287,10 +368,14 @@ def _script(mark: str, text: str) -> str:
     return mark + text if len(text) == 1 else f"{mark}({text})"
 
 
-def _accented(name: str, text: str) -> str:
-    if len(text) == 1 and text.isalnum():
-        return text + table.ACCENTS[name]
-    return f"{name}({text})"
+def _in_columns(rows: list[list[str]]) -> str:
+    """Cells as a grid: a line a row, columns aligned."""
+    columns = max(map(len, rows), default=0)
+    padded = [[*row, *[""] * (columns - len(row))] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*padded, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() for row in padded
+    )
 
 
 def _numerator(text: str) -> str:

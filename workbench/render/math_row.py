@@ -102,9 +102,9 @@ def is_product(text: str) -> bool:
     """True for factors side by side: no operator and no blank outside brackets."""
     depth = 0
     for character in text:
-        if character in "([{⟨⌊⌈⟦":
+        if character in "([{⟨⌊⌈▌":
             depth += 1
-        elif character in ")]}⟩⌋⌉⟧":
+        elif character in ")]}⟩⌋⌉▐":
             depth -= 1
         elif not depth and not (character.isalnum() or character in "√!.∞" or character in SCRIPT_CHARACTERS):
             return False

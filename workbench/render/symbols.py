@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from functools import cache
 
 
@@ -41,11 +42,26 @@ ACCENTS = {
     "widetilde": "\u0303",
     "dot": "\u0307",
     "ddot": "\u0308",
+    "dddot": "\u20db",
+    "ddddot": "\u20dc",
+    "check": "\u030c",
+    "breve": "\u0306",
+    "acute": "\u0301",
+    "grave": "\u0300",
+    "mathring": "\u030a",
     "vec": "\u20d7",
     "overrightarrow": "\u20d7",
+    "overleftarrow": "\u20d6",
     "underline": "\u0332",
 }
-"""Combining characters, used on a single letter; anything longer is written ``overline(AB)``."""
+"""The combining characters of accents. Where letter and accent are one character it is shown, else ``vec(m)``: a
+browser's terminal draws what combines over the next cell."""
+
+LINES = frozenset({"overline", "bar"})
+"""Accents that mark the repeating digits of a decimal fraction."""
+
+RELATIONS = frozenset("≤≥≠≈≡∼≅≃∝≪≫→⇒⟹⟺⇔∈∉⊂⊆⊃⊇")
+"""Signs that keep their distance where they begin a row, too."""
 
 DELIMITER_SIZES = frozenset(
     {"left", "right", "middle"}
@@ -101,7 +117,7 @@ SUBSCRIPTS = str.maketrans(
     "0123456789+-−=()aehijklmnoprstuvxβγρφχ",
     "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓᵦᵧᵨᵩᵪ",
 )
-SCRIPT_CHARACTERS = "".join(map(chr, {**SUPERSCRIPTS, **SUBSCRIPTS}.values())) + "°′'" + "".join(set(ACCENTS.values()))
+SCRIPT_CHARACTERS = "".join(map(chr, {*SUPERSCRIPTS.values(), *SUBSCRIPTS.values()})) + "°′'"
 """Characters that belong to the letter before them."""
 
 _OURS = {
@@ -112,6 +128,7 @@ _OURS = {
     "gets": "←",
     "bot": "⊥",
     "triangle": "△",
+    "blacksquare": "■",
     "colon": ":",
     "colonequals": "≔",
     "coloneqq": "≔",
@@ -158,6 +175,15 @@ def symbols() -> dict[str, str]:
     for category in reversed(context.categories()):
         for spec in context.iter_macro_specs([category]):
             shown = spec.simplify_repl
-            if isinstance(shown, str) and shown.strip() and "%" not in shown and max(shown) < "\U00010000":
+            if isinstance(shown, str) and shown.strip() and "%" not in shown and all(map(_is_narrow, shown)):
                 table[spec.macroname] = shown
     return {name: shown for name, shown in table.items() if name not in _NOT_SYMBOLS} | _OURS
+
+
+def _is_narrow(character: str) -> bool:
+    """Whether a character takes one cell in every terminal."""
+    return (
+        character < "\U00010000"
+        and not unicodedata.combining(character)
+        and unicodedata.east_asian_width(character) not in "WF"
+    )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from workbench.render.document import RenderedLine
+from workbench.render.emphasis import emphasise
 from workbench.render.pieces import Piece, to_line
 
 MAX_CELL = 60
@@ -30,37 +32,57 @@ def width(text: str) -> int:
     )
 
 
-def table_lines(
-    rows: Sequence[list[Piece]], sources: Sequence[tuple[int, int]], answer: tuple[int, int] | None
-) -> list[RenderedLine]:
+class Row(NamedTuple):
+    """One line of a table: its offsets, and its pieces with the borders still in them."""
+
+    start: int
+    end: int
+    pieces: list[Piece]
+
+
+def is_table(head: list[Piece], ruler: list[Piece]) -> bool:
+    """Whether two lines begin a table: both have the same columns, at least two, so that ``|x|`` is none."""
+    return len(_cells(head)) == len(_cells(ruler)) > 1
+
+
+def table_lines(text: str, rows: Sequence[Row], answer: tuple[int, int] | None) -> list[RenderedLine]:
     """Render a table's rows, the second being its separator.
 
+    A row with more or fewer cells than the head, as ``|x|`` in a cell makes it, is shown as typed.
+
     Args:
-        rows: The pieces of each row.
-        sources: The offsets of each row.
+        text: The whole text.
+        rows: The rows.
         answer: The final answer's offsets.
     """
-    grid = [_cells(row) for row in rows]
-    columns = max(map(len, grid))
+    grid = [_cells(row.pieces) for row in rows]
+    columns = len(grid[0])
     widths = [0] * columns
     for number, row in enumerate(grid):
-        for column, cell in enumerate(row):
-            if number != 1:
-                widths[column] = max(widths[column], min(_cell_width(cell), MAX_CELL))
-    lines = []
-    for number, (row, source) in enumerate(zip(grid, sources, strict=True)):
-        if number == 1:
-            ruler = "─┼─".join("─" * wide for wide in widths)
-            lines.append(to_line([Piece(ruler, "dim", *source, literal=False)], source, answer))
-            continue
-        pieces: list[Piece] = []
-        for column, cell in enumerate(row):
-            if column:
-                pieces.append(_filler(" │ ", source))
-            pieces.extend(piece._replace(style="bold") if number == 0 and not piece.style else piece for piece in cell)
-            pieces.append(_filler(" " * (widths[column] - _cell_width(cell)), source))
-        lines.append(to_line([piece for piece in pieces if piece.text], source, answer))
-    return lines
+        row[:] = [emphasise(cell, text) if any("*" in piece.text for piece in cell) else cell for cell in row]
+        if number != 1 and len(row) == columns:
+            widths = [max(wide, min(_cell_width(cell), MAX_CELL)) for wide, cell in zip(widths, row, strict=True)]
+    return [
+        _line(number, row, cells, widths, answer) for number, (row, cells) in enumerate(zip(rows, grid, strict=True))
+    ]
+
+
+def _line(
+    number: int, row: Row, cells: list[list[Piece]], widths: list[int], answer: tuple[int, int] | None
+) -> RenderedLine:
+    source = (row.start, row.end)
+    if number == 1:
+        ruler = "─┼─".join("─" * wide for wide in widths)
+        return to_line([Piece(ruler, "dim", *source, literal=False)], source, answer)
+    if len(cells) != len(widths):
+        return to_line(row.pieces, source, answer)
+    pieces: list[Piece] = []
+    for column, (cell, wide) in enumerate(zip(cells, widths, strict=True)):
+        if column:
+            pieces.append(_filler(" │ ", source))
+        pieces.extend(piece._replace(style="bold") if number == 0 and not piece.style else piece for piece in cell)
+        pieces.append(_filler(" " * (wide - _cell_width(cell)), source))
+    return to_line([piece for piece in pieces if piece.text], source, answer)
 
 
 def _filler(text: str, source: tuple[int, int]) -> Piece:

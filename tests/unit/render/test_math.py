@@ -51,7 +51,7 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
         (r"\left[\begin{array}{cc}1&2\\3&4\end{array}\right]", "[1, 2; 3, 4]"),
         (r"\begin{cases} x & x>0 \\ 0 & \text{otherwise}\end{cases}", "{ x, x>0; 0, otherwise }"),
         (r"\begin{aligned} x &= 1 \\ y &= 2 \end{aligned}", "x = 1\ny = 2"),
-        (r"\boxed{\frac{1}{2}}", "⟦1/2⟧"),
+        (r"\boxed{\frac{1}{2}}", "▌1/2▐"),
         (r"\binom{10}{3}", "binom(10, 3)"),
         (r"5 \pmod{7}", "5 (mod 7)"),
         (r"a \bmod b", "a mod b"),
@@ -60,7 +60,29 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
         (r"\mathbf{v}\in\mathbb{R}", "v∈ℝ"),
         (r"x\ne 0 \implies x^2>0", "x≠0 ⟹ x²>0"),
         (r"n\not\equiv 0", "n≢ 0"),
-        (r"0.\overline{3}", "0.3̅"),
+        (r"0.\overline{3}", "0.(3 repeating)"),
+        (r"0.1\overline{6}x", "0.1(6 repeating)x"),
+        (r"9\overline{3}", "9 overline(3)"),
+        (r"\vec m\cdot\vec n", "vec(m)·vec(n)"),
+        (r"2\bar z w", "2 bar(z) w"),
+        (r"\bar{X}_n", "bar(X)ₙ"),
+        (r"\hat{y} + \dot{x}", "ŷ + ẋ"),
+        (r"\hat{p}(1-\hat{p})", "hat(p)(1-hat(p))"),
+        (r"a \not= b \not\perp c", "a ≠ b not ⊥ c"),
+        (r"\ge 3 \sqrt[3]{2}", "≥ 3 (³√2)"),
+        (r"\frac{1}{x^2}", "1/x²"),
+        (r"\mathbb{N}^*", "ℕ^*"),
+        (r"2\pi*r + \cos*x", "2π*r + cos*x"),
+        (r"(4 ~ 5) ~ (-3)", "(4 ~ 5) ~ (-3)"),
+        (r"5~\text{cm},~x = 1", "5 cm, x = 1"),
+        (r"(3 -& 4) &! 5", "(3 -& 4) &! 5"),
+        (r"S = {1, 2, 3}", "S = {1, 2, 3}"),
+        (r"2{,}000", "2,000"),
+        (r"x{a+b \over c}", "x((a+b)/c)"),
+        (r"\mathrm{H_2O}", "H₂O"),
+        (r"\ce{2H2O + SO4^2- -> Fe^{3+} + H3O+}", "2H₂O + SO₄²⁻ → Fe³⁺ + H₃O⁺"),
+        (r"\ce{CuSO4*5H2O <=> ^{14}_{6}C}", "CuSO₄*5H₂O ⇌ ¹⁴₆C"),
+        (r"\boxed{[0, 1)}", "▌[0, 1)▐"),
         (r"\overline{AB}", "overline(AB)"),
         (r"\{1,2\}", "{1,2}"),
         (r"\$5 = 50\%", "$5 = 50%"),
@@ -69,6 +91,13 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
 )
 def test_formulas_keep_their_meaning(latex: str, shown: str) -> None:
     assert render_math(latex) == shown
+
+
+def test_an_array_on_lines_of_its_own_is_a_grid() -> None:
+    array = r"\begin{array}{cc} 1 & \square \\ 22 & \blacksquare \end{array}"
+    assert render_math(array, display=True) == "1   □\n22  ■"
+    assert render_math(array) == "1, □; 22, ■"
+    assert render_math(rf"A = ({array})", display=True) == "A = (1, □; 22, ■)"
 
 
 def test_unknown_macros_stay_visible_with_their_arguments() -> None:

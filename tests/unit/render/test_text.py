@@ -67,8 +67,9 @@ def test_what_only_looks_like_markdown_stays(text: str) -> None:
     assert lines(render(text)) == [text]
 
 
-def test_lists_quotes_and_rules() -> None:
-    assert lines(render("* one\n  * two\n- three\n> said\n---")) == ["• one", "  • two", "- three", "> said", "─" * 40]
+def test_lists_quotes_and_rules_keep_their_marks() -> None:
+    text = "* one\n  * two\n- three\n> said\n---\n- - -\n* * *"
+    assert lines(render(text)) == text.split("\n")
     assert ("said", "quote") in styles(render("> said"))
 
 
@@ -93,6 +94,27 @@ def test_tables_are_aligned() -> None:
     assert lines(render("| a | long |\n|---|---|\n| $x^2$ | 1 |")) == ["a  │ long", "───┼─────", "x² │ 1   "]
 
 
+def test_a_row_that_bars_make_longer_is_shown_as_typed() -> None:
+    text = "| f(x) | at 3 |\n|---|---|\n| |x| | 3 |\n| **2** | *x* y |"
+    assert lines(render(text)) == ["f(x) │ at 3 ", "─────┼──────", "| |x| | 3 |", "2    │ *x* y"]
+
+
+@pytest.mark.parametrize("text", ["|x|\n|-|", "|x| = 1\n--|--|--\n|y|"])
+def test_bars_that_make_no_table_are_shown_as_typed(text: str) -> None:
+    assert lines(render(text)) == text.split("\n")
+
+
+def test_rows_of_a_matrix_are_no_repeated_lines() -> None:
+    text = "0 0 1\n0 0 0\n0 0 0\n0 0 0\n1 0 0"
+    assert lines(render(text)) == text.split("\n")
+
+
+def test_a_delimiter_that_is_opened_again_was_never_closed() -> None:
+    text = r"P( |\(\hat{y} - p| < 1 ) for all p, so \(\hat{y}\) is far."
+    assert lines(render(text)) == [r"P( |\(\hat{y} - p| < 1 ) for all p, so ŷ is far."]
+    assert lines(render("a \\(x = 1\n\nNext * y.\n\n1\\) b"))[2] == "Next * y."
+
+
 def test_fences_keep_their_text_and_get_colours() -> None:
     rendered = render("```python\ndef f(x):\n    return x**2  # $y$\n```\nafter")
     assert lines(rendered) == ["```python", "def f(x):", "    return x**2  # $y$", "```", "after"]
@@ -107,10 +129,10 @@ def test_an_unknown_language_and_an_open_fence_are_plain_code() -> None:
 def test_think_is_folded_and_unfolds() -> None:
     text = "<think>\none\ntwo\n</think>\n\nIt is \\boxed{2}."
     folded = render(text)
-    assert lines(folded) == ["▸ <think> 4 lines folded", "", "It is ⟦2⟧."]
+    assert lines(folded) == ["▸ <think> 4 lines folded", "", "It is ▌2▐."]
     assert folded.marks["think_end"] == [0]
     unfolded = render(text, fold_think=False)
-    assert lines(unfolded) == ["<think>", "one", "two", "</think>", "", "It is ⟦2⟧."]
+    assert lines(unfolded) == ["<think>", "one", "two", "</think>", "", "It is ▌2▐."]
     assert unfolded.marks["think_end"] == [3]
     assert unfolded.lines[1].spans[0].style == "think"
 
@@ -126,7 +148,7 @@ def test_a_block_that_is_never_closed_is_not_hidden() -> None:
 def test_repeated_lines_are_one_line_in_the_rendered_view_only() -> None:
     text = "start\n" + "the same\n\n" * 37 + "end"
     rendered = render(text)
-    assert lines(rendered) == ["start", "the same  × 37", "", "end"]
+    assert lines(rendered) == ["start", "the same  ⋯ 37 equal lines", "", "end"]
     assert rendered.lines[1].source == (6, text.rindex("the same") + 8)
     assert len(render_raw(text).lines) == 76
 
@@ -140,7 +162,9 @@ def test_the_answer_is_marked_by_style_and_sign() -> None:
         assert rendered.marks["answer"] == [1]
 
 
-@pytest.mark.parametrize("text", ["so $x = \\boxed{42}$.", "so \\boxed{42}.", "\\[\n\\boxed{42}\n\\]", "w\nw\nw\nw 42"])
+@pytest.mark.parametrize(
+    "text", ["so $x = \\boxed{42}$.", "so \\boxed{42}.", "\\[\n\\boxed{42}\n\\]", "w\n" * 12 + "w 42"]
+)
 def test_an_answer_inside_a_formula_marks_the_formula(text: str) -> None:
     at = text.index("42")
     rendered = render(text, answer_span=(at, at + 2))
@@ -148,7 +172,7 @@ def test_an_answer_inside_a_formula_marks_the_formula(text: str) -> None:
 
 
 def test_an_answer_in_a_repeated_line_is_still_marked() -> None:
-    text = "it is 42\n" * 5
+    text = "it is 42\n" * 12
     at = text.rindex("42")
     rendered = render(text, answer_span=(at, at + 2))
     assert rendered.marks["answer"] == [0]

@@ -28,7 +28,8 @@ def command(parser: str, file: Path, max_line: int) -> None:
 
     FILE has JSON lines with the judge's reply in "raw", gzip or not; - is standard input. Added to each line are
     verdict (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or
-    null). @1 reads as the upstream project does, @2 strictly. Exit code 3: some lines were refused.
+    null). @1 reads as the upstream project does, @2 strictly; of a reply whose "finish_reason" says that it was
+    cut short, @2 reads a labelled verdict alone. Exit code 3: some lines were refused.
     """
     piped = str(file) == "-"
     place = "standard input" if piped else file

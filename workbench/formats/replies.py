@@ -14,15 +14,21 @@ from workbench.formats.source import open_once
 from workbench.model.item import Refusal
 
 FIELD = "raw"
+ENDING = "finish_reason"
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _TEXT = msgspec.json.Decoder(str)
 
 
 class RecordedReply(Struct, frozen=True):
-    """One line: all its fields as they stand there, in order, and the reply among them."""
+    """One line: all its fields as they stand there, in order, and the reply among them.
+
+    Attributes:
+        finish_reason: How the reply ended, in its server's words; None where the line doesn't say.
+    """
 
     fields: dict[str, msgspec.Raw]
     raw: str
+    finish_reason: str | None = None
 
 
 def read(path: Path | None, max_line: int) -> Iterator[RecordedReply | Refusal]:
@@ -47,7 +53,14 @@ def _reply(number: int, line: bytes) -> RecordedReply | Refusal:
         missing = RefusedError("missing_field", FIELD, f"{FIELD} is missing. Put the judge's reply there, as text.")
         return refusal(number, line, missing)
     try:
-        return RecordedReply(fields, _TEXT.decode(token))
+        return RecordedReply(fields, _TEXT.decode(token), _ending(fields.get(ENDING)))
     except msgspec.ValidationError:
         wrong = RefusedError("wrong_type", FIELD, f"{FIELD} is no text. Write the judge's reply in quotes.")
         return refusal(number, line, wrong)
+
+
+def _ending(token: msgspec.Raw | None) -> str | None:
+    try:
+        return None if token is None else _TEXT.decode(token)
+    except msgspec.ValidationError:
+        return None

@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from workbench.llm.budget import Budget, Budgets, cost_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
+from workbench.llm.endings import ending
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.journal import Call, Journal, Response
 from workbench.llm.lane import Address, Lane, Prepared, without_key
@@ -309,7 +310,7 @@ def _wanted(reply: Reply) -> Reply:
     Raises:
         CallFailed: It has; asking again changes nothing.
     """
-    if reply.finish_reason == "content_filter":
+    if ending(reply) == "content_filter":
         raise CallFailed("content_filter", "the server's content filter stopped the reply")
     return reply
 

@@ -89,6 +89,7 @@ REASONS: Final[dict[str, Reason]] = {
         "no verdict in the reply", undecided="It abstains: the judge's reply holds no verdict in its form."
     ),
     "truncated": Reason("reply cut short", undecided="It abstains: the judge's reply ends before its verdict."),
+    "refused": Reason("judge refuses", undecided="It abstains: the judge declines to judge, or its server says so."),
     "invalid": Reason("judged invalid", undecided="It abstains: the judge calls the completion no valid answer."),
     "duel": Reason("compared in both orders", undecided="It compares two judges, and says nothing of the completion."),
     "no_reasoning": Reason(

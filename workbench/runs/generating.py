@@ -19,6 +19,7 @@ from msgspec import Struct
 from workbench.config.prices import prices_of
 from workbench.errors import RunError, WorkbenchError
 from workbench.llm.caller import Caller
+from workbench.llm.endings import ending
 from workbench.llm.records import CallFailed, Halt, Reply, Request
 from workbench.llm.server import Limits, Server
 from workbench.runs.journal import NO_ITEM, RunJournal
@@ -195,6 +196,8 @@ class _Desk:
         except CallFailed as failed:
             return failed
         self._journal.usage.reused += answer.reused
+        if ending(answer.reply) == "refused":
+            return CallFailed("content_filter", "the server says that the model refused")
         return answer.reply
 
     def _look(self) -> None:

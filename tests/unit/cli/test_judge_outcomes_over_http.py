@@ -27,7 +27,7 @@ CASES: dict[str, tuple[bool, str | Scripted, tuple[str, str | None]]] = {
     "thought": (True, f"<think>{NO}</think>{YES}", ("correct", None)),
     "none": (False, "I can't tell.", ("abstain", "unparsed")),
     "empty": (False, "", ("abstain", "unparsed")),
-    "refused": (True, Scripted(body=chat_reply(None, message={"refusal": "I can't."})), ("abstain", "unparsed")),
+    "refused": (True, Scripted(body=chat_reply(None, message={"refusal": "I can't."})), ("abstain", "refused")),
     "cut": (True, Scripted(body=chat_reply("They are", finish_reason="length")), ("abstain", "truncated")),
     "cut-late": (True, Scripted(body=chat_reply(f"{YES}\nAnd", finish_reason="length")), ("correct", None)),
     "thinking": (False, f"<think>{YES}", ("abstain", "truncated")),
@@ -298,7 +298,7 @@ def test_a_wrong_template_is_told_with_file_line_and_field(
 def test_the_list_of_verifiers_says_what_a_judge_is(desk: Desk) -> None:
     desk.judge("listed", "few")
     (judge,) = (kind for kind in desk.workbench("verifiers", "--json").document if kind["name"] == "llm-judge")
-    assert (judge["version"], judge["isolation"], judge["broken"]) == ("1", "served", None)
+    assert (judge["version"], judge["isolation"], judge["broken"]) == ("2", "served", None)
     assert [name for name in judge["options"] if name in ("depth", "strategy", "model", "base_url")] == [
         "base_url",
         "model",

@@ -276,7 +276,7 @@ def test_a_refusal_and_parts_are_text() -> None:
         ("end_turn", "stop"),
         ("stop_sequence", "stop"),
         ("max_tokens", "length"),
-        ("refusal", "content_filter"),
+        ("refusal", "refusal"),
         ("x", "x"),
     ],
 )

@@ -8,6 +8,7 @@ import msgspec
 
 from workbench.llm.dialects.fields import entries, mapping, optional_count, optional_text
 from workbench.llm.dialects.openai import drop, prefilled
+from workbench.llm.endings import REFUSAL
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import Chat, Message, Reply, Usage
 
@@ -19,7 +20,7 @@ _REASONS = {
     "stop_sequence": "stop",
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
-    "refusal": "content_filter",
+    "refusal": REFUSAL,
     "tool_use": "tool_calls",
 }
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from workbench.llm.dialects.fields import entries, mapping, optional_count, optional_text
+from workbench.llm.endings import REFUSAL
 from workbench.llm.failures import malformed, of_error_object
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import Chat, Message, Reply, Usage
@@ -83,7 +84,7 @@ def read(data: Any) -> Reply:
     return Reply(
         text=_content(message),
         reasoning=optional_text(message, "reasoning_content") or optional_text(message, "reasoning"),
-        finish_reason=optional_text(choice, "finish_reason"),
+        finish_reason=REFUSAL if optional_text(message, "refusal") else optional_text(choice, "finish_reason"),
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
         usage=usage(data.get("usage")),

@@ -9,6 +9,8 @@ import msgspec
 
 from workbench.formats import replies
 from workbench.formats.lines import DEFAULT_MAX_LINE
+from workbench.llm.endings import ending
+from workbench.llm.records import Reply
 from workbench.model.item import Refusal
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 
@@ -43,5 +45,6 @@ def _parsed(chosen: Parser, path: Path | None, max_line: int) -> Iterator[Parsed
         if isinstance(line, Refusal):
             yield line
             continue
-        reading = chosen.parse(line.raw)
+        ended = ending(Reply(finish_reason=line.finish_reason))
+        reading = chosen.parse(line.raw, None, ended)
         yield {**line.fields, "verdict": reading.verdict, "score": reading.score, "label": reading.label}

@@ -11,6 +11,7 @@ from msgspec import Struct, field, structs
 
 from workbench.errors import UsageError
 from workbench.llm.clock import Clock
+from workbench.llm.endings import ending
 from workbench.llm.failures import REPEATED
 from workbench.llm.lane import Lane, Prepared
 from workbench.llm.records import Chat, FailureCode, Reply
@@ -226,8 +227,8 @@ def as_written(reply: Reply) -> str:
 
 
 def _unfit(reply: Reply) -> FailureCode | None:
-    """Why a reply is no completion: a filter took its words, or it holds what no file of items may."""
-    if reply.finish_reason == "content_filter":
+    """Why a reply is no completion: its server filtered it or calls it a refusal, or it holds what no file may."""
+    if ending(reply) in ("content_filter", "refused"):
         return "content_filter"
     return "malformed" if "\0" in as_written(reply) else None
 

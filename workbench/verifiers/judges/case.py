@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from workbench.final_answer import reply_start
+from workbench.llm.endings import Ending, ending
 from workbench.llm.records import Ask, Chat, Message, Reply
 from workbench.verifiers.judges.fence import NOTICE, delimiter, fenced, neutralised
 from workbench.verifiers.judges.parsers.reply import THINK
@@ -26,6 +27,11 @@ class Heard(Struct, frozen=True):
 
     reply: Reply
     fence: str | None
+
+    @property
+    def ended(self) -> Ending:
+        """How it ended, as its server says."""
+        return ending(self.reply)
 
     @property
     def said(self) -> str:

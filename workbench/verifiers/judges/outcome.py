@@ -5,17 +5,19 @@ from __future__ import annotations
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.judges.case import Heard
 from workbench.verifiers.judges.parsers import Parser, Reading
+from workbench.verifiers.judges.parsers.base import NoVerdict
+from workbench.verifiers.judges.parsers.refusal import declined
 from workbench.verifiers.judges.parsers.reply import is_cut_off, own_lines
 
 _LONGEST_DETAIL = 200
 
 
 def verdict_of(heard: Heard, parser: Parser) -> Verdict:
-    """The verdict in a reply: what the parser reads; a reply cut short before its verdict is ``truncated``."""
-    reading = parser.parse(heard.reply.text, heard.fence)
+    """The verdict in a reply: what the parser reads; a reply that ended before its verdict says how it ended."""
+    reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
     reason: str | None = reading.reason
-    if reason == "unparsed" and heard.reply.finish_reason == "length":
-        reason = "truncated"
+    if reason == "unparsed" and heard.ended != "whole":
+        reason = heard.ended
     return Verdict(
         outcome=Outcome.of(reading.verdict),
         score=reading.score,
@@ -26,8 +28,18 @@ def verdict_of(heard: Heard, parser: Parser) -> Verdict:
 
 def silent(heard: Heard) -> Verdict:
     """There is none in a reply that says nothing, so that nothing can be made of it."""
-    cut = heard.reply.finish_reason == "length" or is_cut_off(heard.reply.text)
-    return Verdict(outcome=Outcome.ABSTAIN, reason="truncated" if cut else "unparsed")
+    return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
+
+
+def unusable(heard: Heard) -> NoVerdict | None:
+    """Why nothing may be built on a reply, such as the summary of an analysis; None where something may."""
+    if heard.ended != "whole":
+        return heard.ended
+    if is_cut_off(heard.reply.text):
+        return "truncated"
+    if declined(own_lines(heard.reply.text, heard.fence)) == "refused":
+        return "refused"
+    return None if heard.said.strip() else "unparsed"
 
 
 def _words(heard: Heard, parser: Parser, reading: Reading) -> str | None:

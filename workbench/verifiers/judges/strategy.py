@@ -8,7 +8,7 @@ from workbench.llm.records import Ask
 from workbench.llm.server import Server
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import Case
-from workbench.verifiers.judges.outcome import silent, verdict_of
+from workbench.verifiers.judges.outcome import silent, unusable, verdict_of
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 
@@ -53,12 +53,12 @@ class Chain:
         return len(self._template.calls)
 
     async def judge(self, case: Case, ask: Ask) -> Judged:
-        """What the parser reads in the last reply; where an earlier one says nothing, nothing more is asked."""
+        """What the parser reads in the last reply; where an earlier one is of no use, nothing more is asked."""
         *earlier, last = self._template.calls
         replies: dict[str, str] = {}
         for call in earlier:
             heard = await case.ask(ask, call, replies)
-            if not heard.said.strip():
+            if not heard.said.strip() or (self._parser.is_strict and unusable(heard)):
                 return Judged(verdict=silent(heard))
             replies[call.name] = heard.said
         return Judged(verdict=verdict_of(await case.ask(ask, last, replies), self._parser))

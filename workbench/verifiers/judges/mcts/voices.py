@@ -9,6 +9,7 @@ from workbench.verifiers.judges.case import Case, Heard
 from workbench.verifiers.judges.mcts.options import Reuse
 from workbench.verifiers.judges.mcts.subtasks import Finding, History, Subtask
 from workbench.verifiers.judges.numbered import Numbered
+from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.parsers import Parser, parser
 from workbench.verifiers.judges.template import Call, Template
 from workbench.verifiers.judges.together import together
@@ -63,9 +64,9 @@ class Voices:
         summaries = await together(
             self._summary(one, heard, rollout) for one, heard in zip(subtasks, analyses, strict=True)
         )
-        # Where an analysis says nothing, neither does its summary.
+        # Where an analysis says nothing, or not all it was to say, neither does its summary.
         return [
-            Finding(self._yes(summary) if analysis.said.strip() else None, first + place)
+            Finding(self._yes(summary) if self._is_usable(analysis) else None, first + place)
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
 
@@ -80,6 +81,9 @@ class Voices:
     async def _heard(self, call: Call, step: str, rollout: int, made: Mapping[str, str] = {}) -> Heard:
         sample = rollout if self._reuse == "none" else 0
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
+
+    def _is_usable(self, analysis: Heard) -> bool:
+        return bool(analysis.said.strip()) and not (self._parser.is_strict and unusable(analysis))
 
     def _yes(self, heard: Heard) -> bool | None:
         return _yes_or_no(heard, self._parser)
@@ -98,7 +102,7 @@ async def overall(case: Case, ask: Ask, template: Template) -> bool | None:
 
 
 def _yes_or_no(heard: Heard, parser: Parser) -> bool | None:
-    verdict = parser.parse(heard.reply.text, heard.fence).verdict
+    verdict = parser.parse(heard.reply.text, heard.fence, heard.ended).verdict
     return None if verdict == "abstain" else verdict == "correct"
 
 

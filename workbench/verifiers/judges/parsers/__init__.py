@@ -2,7 +2,8 @@
 
 Version 1 does what the upstream project's own parser does, to reproduce published numbers, its slips included.
 Version 2 is strict: it reads the judge's own words only (see ``reply``), and where they hold no verdict in that judge's
-form it says so. The version is part of a result: the same replies give other figures under another parser.
+form, or the reply was cut short or declines to judge, it says so. The version is part of a result: the same replies
+give other figures under another parser.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ __all__ = ["PARSERS", "Parser", "Reading", "parser"]
 
 PARSERS: tuple[Parser, ...] = (
     Parser("verifybench", 1, verifybench.upstream),
-    Parser("verifybench", 2, verifybench.strict),
+    Parser("verifybench", 2, verifybench.strict, verifybench.labelled, in_words=True),
     Parser("ice-score", 1, ice_score.upstream),
-    Parser("ice-score", 2, ice_score.strict),
+    Parser("ice-score", 2, ice_score.strict, ice_score.labelled),
     Parser("codejudge", 1, codejudge.upstream),
-    Parser("codejudge", 2, codejudge.strict),
-    Parser("codejudge-fault", 2, codejudge_fault.strict),
+    Parser("codejudge", 2, codejudge.strict, codejudge.labelled, in_words=True),
+    Parser("codejudge-fault", 2, codejudge_fault.strict, codejudge_fault.labelled),
     Parser("compassverifier", 1, compassverifier.upstream),
-    Parser("compassverifier", 2, compassverifier.strict),
+    Parser("compassverifier", 2, compassverifier.strict, compassverifier.labelled),
     Parser("xverify", 1, xverify.upstream),
-    Parser("xverify", 2, xverify.strict),
+    Parser("xverify", 2, xverify.strict, xverify.labelled),
 )
 """Every parser, the newest of a family last."""
 

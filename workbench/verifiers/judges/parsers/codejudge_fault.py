@@ -56,6 +56,11 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     return Reading("correct" if score == 1 else "incorrect", score=score, label=label or "no inconsistency")
 
 
+def labelled(raw: str, delimiter: str | None = None) -> Reading:
+    """None: a list has no label, and where a reply ends early nobody knows whether it is the last word."""
+    return Reading("abstain", reason="unparsed")
+
+
 def _lists(text: str) -> Iterator[list[dict[str, object]]]:
     """The lists of inconsistencies in a text, outermost brackets only."""
     at = 0

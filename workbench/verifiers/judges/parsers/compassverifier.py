@@ -40,6 +40,12 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     return _labelled(label, raw)
 
 
+def labelled(raw: str, delimiter: str | None = None) -> Reading:
+    """The last line with a judgment behind its label."""
+    lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
+    return _labelled(last_found(lines, _behind_label), raw)
+
+
 def _labelled(label: str | None, raw: str) -> Reading:
     if label is None:
         return said(None, raw)
@@ -75,6 +81,11 @@ def _judgment(line: str) -> str | None:
         return _LABELS[words[-1]]
     box = _BOX.match(start)
     return box[1] if box else None
+
+
+def _behind_label(line: str) -> str | None:
+    marks = list(_MARKED.finditer(line))
+    return _of_judgment(line[marks[-1].end() :]) if marks else None
 
 
 def _of_judgment(text: str) -> str | None:

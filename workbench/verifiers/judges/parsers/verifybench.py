@@ -26,6 +26,12 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     return said(None if word is None else word.lower() == "yes", raw)
 
 
+def labelled(raw: str, delimiter: str | None = None) -> Reading:
+    """The last judgment line, with its label."""
+    word = last_found(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line))
+    return said(None if word is None else word.lower() == "yes", raw)
+
+
 def _judgment(line: str) -> str | None:
     bare = line.strip(MARKUP)
     return bare if bare in ("Yes", "No") else chosen(_LABELLED, line)

@@ -14,6 +14,8 @@ _FIRST_WORD = re.compile(
     re.IGNORECASE,
 )
 
+_LABEL = re.compile(r"(?:final[ \t]+)?(?:judge?ment|verdict|result|answer)[*_` \t]{0,4}[:：]", re.IGNORECASE)
+
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
     """The whole reply is the word, in any case; anything else counts as invalid, brackets too."""
@@ -25,6 +27,17 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The last line whose first word it is, in any case, behind brackets and stars."""
     word = last_found(own_lines(raw, delimiter), _first_word)
     return said(None if word is None else word == "correct", raw)
+
+
+def labelled(raw: str, delimiter: str | None = None) -> Reading:
+    """The last line that begins with a label and the word behind it."""
+    word = last_found(own_lines(raw, delimiter), _labelled_word)
+    return said(None if word is None else word == "correct", raw)
+
+
+def _labelled_word(line: str) -> str | None:
+    label = _LABEL.match(line.lstrip(MARKUP))
+    return _first_word(line.lstrip(MARKUP)[label.end() :]) if label else None
 
 
 def _first_word(line: str) -> str | None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from workbench.llm.records import Ask
 from workbench.verifiers.judges.case import Case, Heard
 from workbench.verifiers.judges.draws import Draws
+from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.options import MOST_SAMPLES, TestCaseOptions
 from workbench.verifiers.judges.testcases.reading import TestCase, read_comparison
@@ -140,7 +141,7 @@ class Executor:
     async def _matches(self, place: int, output: Heard, sample: int) -> bool | None:
         made = {"test": told_test(self.tests[place]), "execute": output.said}
         heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
-        return read_comparison(heard.reply.text, heard.fence) if output.said.strip() else None
+        return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)
 
 
 def execution_calls(options: TestCaseOptions) -> float:

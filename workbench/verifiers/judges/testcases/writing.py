@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from workbench.llm.records import Ask
 from workbench.verifiers.judges.case import Case, Heard
+from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.options import MOST_SAMPLES, TestCaseOptions
 from workbench.verifiers.judges.testcases.reading import TestCase, read_tests, read_validation
@@ -93,4 +94,4 @@ class _Writer:
 
     async def validates(self, level: int, test: TestCase, sample: int) -> bool | None:
         heard = await self.heard("validate", LEVELS[level], {"test": told_test(test)}, sample)
-        return read_validation(heard.reply.text, heard.fence)
+        return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)

@@ -1,0 +1,172 @@
+"""Replies that were cut short, filtered or declined: no verdict but one behind its label."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.verifiers.judges.asking import Asked, judged
+from workbench.llm.endings import ending
+from workbench.llm.records import Reply
+from workbench.verifiers.judges.parsers import PARSERS, parser
+from workbench.verifiers.judges.parsers.refusal import declined
+
+REFUSALS = (
+    "No, I can't help with that.",
+    "No, I can’t help with that.",
+    "I'm sorry, but I can't assist with that request.",
+    "Sorry, I can't.",
+    "No. I won't do that.",
+    "I cannot comply with this request. No.",
+    "I cannot in good conscience answer this question. No.",
+    "I’m unable to evaluate this content. No.",
+    "I must respectfully decline to answer. No.",
+    "I do not feel comfortable answering this. Yes.",
+    "As an AI language model, I cannot say whether this is right. No.",
+    "Unable to assist. No",
+    "No, that goes against my guidelines.",
+    "No comment.",
+    "抱歉，我无法回答这个问题。No",
+    "申し訳ありませんが、お手伝いできません。No",
+    "죄송하지만 도와드릴 수 없습니다. No",
+    "Ich kann dabei leider nicht helfen. No.",
+    "Je suis désolé, je ne peux pas vous aider. No.",
+    "No puedo ayudar con eso. No",
+    "Non posso aiutarti. No.",
+    "Não posso ajudar com isso. No.",
+    "Я не могу помочь с этим. No",
+    "Nie mogę w tym pomóc. No",
+    "Bu konuda yardımcı olamam. No",
+    "لا أستطيع المساعدة. No",
+)
+UNDECIDED = (
+    "I can't tell. No reference was given.",
+    "It is impossible to say. No.",
+    "I cannot determine whether it is right: Yes or maybe No.",
+    "The answer cannot be verified. No working is shown.",
+)
+JUDGING = (
+    "No, I can't see how this handles negative numbers.",
+    "The code cannot help but loop and will not continue. No",
+    "We cannot evaluate the integral in closed form, so the answer is wrong. No",
+    "Cannot process empty lists.\nNo",
+    "The response refuses to answer. No",
+    'It says "I can\'t help with that". No',
+    "The model says that it cannot help with this. No",
+    "I don't think this is right. No",
+    "We can't make any progress here. No",
+    "我们不能直接相加，所以答案错误。No",
+)
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_a_refusal_is_no_verdict_whatever_its_words(text: str) -> None:
+    for name in ("verifybench", "codejudge"):
+        for quoted in (text, f"<think>Hm. Yes.</think>\n{text}", f"**{text}**"):
+            reading = parser(name).parse(quoted)
+            assert (reading.verdict, reading.reason) == ("abstain", "refused")
+    assert parser("verifybench").parse(f"{text}\nFinal Judgment: No").verdict == "incorrect"
+
+
+@pytest.mark.parametrize("text", UNDECIDED)
+def test_who_cannot_tell_says_neither(text: str) -> None:
+    reading = parser("verifybench").parse(text)
+    assert (reading.verdict, reading.reason) == ("abstain", "unparsed")
+
+
+@pytest.mark.parametrize("text", JUDGING)
+def test_a_judge_that_speaks_of_what_others_cannot_do_has_judged(text: str) -> None:
+    assert declined(text.replace('"I can\'t help with that"', " ").splitlines()) is None
+    assert parser("verifybench").parse(text).verdict == "incorrect"
+
+
+@pytest.mark.parametrize(
+    ("name", "thought", "labelled", "verdict"),
+    [
+        ("verifybench", "Is it right? Yes, so far. But wait", "Final Judgment: Yes\nBecause", "correct"),
+        ("verifybench", "Is it right?\nYes\nBut wait", "**Final Judgement: No**\nas", "incorrect"),
+        ("codejudge", "Yes, so far. But wait", "Answer: No", "incorrect"),
+        ("codejudge", "It holds for 1.\nYes", "Final verdict: Yes", "correct"),
+        ("ice-score", "4 - if it terminates. But", "Score: 4\nIt", "correct"),
+        ("ice-score", "It is 4.\n4\nBut wait", "Functional Correctness: 2", "incorrect"),
+        ("compassverifier", "A\nOr rather", "Final Judgment: \\boxed{A} - CORRECT", "correct"),
+        ("compassverifier", "So \\boxed{B} would be CORRECT. But", "Final Judgment: B", "incorrect"),
+        ("xverify", "Correct so far", "Judgment: [Correct]", "correct"),
+        ("xverify", "[Correct]\nNo, wait", "Answer: Incorrect", "incorrect"),
+    ],
+)
+@pytest.mark.parametrize("ended", ["truncated", "content_filter", "refused"])
+def test_of_a_cut_thought_only_a_labelled_verdict_counts(
+    name: str, thought: str, labelled: str, verdict: str, ended: str
+) -> None:
+    assert parser(name).parse(thought).verdict != "abstain"
+    reading = parser(name).parse(thought, None, ended)  # type: ignore[arg-type]
+    assert (reading.verdict, reading.reason) == ("abstain", ended)
+    assert parser(name).parse(f"{thought}\n{labelled}", None, ended).verdict == verdict  # type: ignore[arg-type]
+
+
+def test_a_cut_list_of_faults_says_nothing() -> None:
+    for text in ("[]", '[{"inconsistency": "x", "severity": "Fatal"}]', "[]\nBut wait"):
+        assert parser("codejudge-fault").parse(text, None, "truncated").reason == "truncated"
+
+
+def test_a_single_word_may_be_cut_behind_it() -> None:
+    for name, text in (("verifybench", "Yes"), ("codejudge", " Yes."), ("compassverifier", "(A)"), ("ice-score", "4")):
+        assert parser(name).parse(text, None, "truncated").verdict == "correct"
+        assert parser(name).parse(text, None, "content_filter").verdict == "abstain"
+
+
+def test_upstreams_parsers_read_all_replies_alike() -> None:
+    for chosen in PARSERS:
+        if chosen.version == 1:
+            for text in (*REFUSALS, "Is it right? Yes, so far. But wait", "4", "A", "correct"):
+                assert chosen.parse(text, None, "truncated") == chosen.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        (None, "whole"),
+        ("stop", "whole"),
+        ("eos_token", "whole"),
+        ("STOP", "whole"),
+        ("length", "truncated"),
+        ("MAX_TOKENS", "truncated"),
+        ("abort", "truncated"),
+        ("tool_calls", "truncated"),
+        ("refusal", "refused"),
+        ("content_filter", "content_filter"),
+        ("SAFETY", "content_filter"),
+    ],
+)
+def test_endings(reason: str | None, expected: str) -> None:
+    assert ending(Reply(text="Yes", finish_reason=reason)) == expected
+
+
+@pytest.mark.parametrize(
+    ("analysis", "reason"),
+    [
+        (Reply(text="Is it right? Yes, so far. But wait", finish_reason="length"), "truncated"),
+        ("I can’t help with that.", "refused"),
+        (Reply(text="", finish_reason="refusal"), "refused"),
+    ],
+)
+def test_nothing_is_summed_up_that_is_no_analysis(analysis: str | Reply, reason: str) -> None:
+    found, calls = judged([analysis, "Yes"], strategy="codejudge")
+    assert (found.verdict.outcome.word, found.verdict.reason, len(calls)) == ("abstain", reason, 1)
+    found, calls = judged([analysis, "Yes"], strategy="codejudge", parser="codejudge@1")
+    assert len(calls) == (1 if isinstance(analysis, Reply) and not analysis.text else 2)
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        Reply(text="Is it right? Yes, so far. But wait", finish_reason="length"),
+        Reply(text="No, I can't help with that.", finish_reason="stop"),
+    ],
+)
+def test_votes_of_subtasks_leave_out_what_was_cut_or_refused(analysis: Reply) -> None:
+    def script(asked: Asked) -> str | Reply:
+        return analysis if "analyse" in asked.step else "Yes"
+
+    found, _ = judged(script, strategy="majority-vote")
+    assert (found.verdict.outcome.word, {vote.outcome.word for vote in found.votes}) == ("abstain", {"abstain"})

@@ -1,4 +1,4 @@
-"""Synthetic projects of any size: 18 subtypes, 3 models, gold, runs of verdicts, and a few labelled items.
+"""Synthetic projects of any size: 18 subtypes, 3 models or more, gold, runs of verdicts, and a few labelled items.
 
 Everything follows from the item's number, so two builds of a size are equal.
 """
@@ -30,7 +30,16 @@ _PUBLIC = ("labelled", "conflict", "final", "excluded")
 _BATCH = 50_000
 
 
-def build(path: Path, items: int, *, verdicts: bool = True, runs: int = 1, labelled: int = 2_000, pad: int = 0) -> Path:
+def build(
+    path: Path,
+    items: int,
+    *,
+    verdicts: bool = True,
+    runs: int = 1,
+    labelled: int = 2_000,
+    pad: int = 0,
+    models: int = len(MODELS),
+) -> Path:
     """Make the database unless it is there already.
 
     Args:
@@ -40,6 +49,7 @@ def build(path: Path, items: int, *, verdicts: bool = True, runs: int = 1, label
         runs: How many, each of its own verifier.
         labelled: How many items (spread evenly) have a state other than unlabelled.
         pad: Characters added before each completion's final answer.
+        models: How many models the completions are of.
     """
     if path.exists():
         return path
@@ -50,11 +60,11 @@ def build(path: Path, items: int, *, verdicts: bool = True, runs: int = 1, label
     with database.write("normal") as connection:
         for name in DATA_INDEXES:
             connection.execute(f"DROP INDEX {name}")
-    _names(database, items, runs)
+    _names(database, items, runs, models)
     questions = min(QUESTIONS, items)
     _fill(database, "questions", _questions(questions))
     _fill(database, "question_text", _question_texts(questions))
-    _fill(database, "completions", _completions(items, questions))
+    _fill(database, "completions", _completions(items, questions, models))
     _fill(database, "completion_text", _completion_texts(items, questions, _working(pad)))
     for run in range(1, runs + 1 if verdicts else 1):
         _fill(database, "verdicts", _verdicts(items, run))
@@ -114,13 +124,20 @@ def _pair(number: int, far: int) -> tuple[str, str, str]:
     )[number // 2 % 6]
 
 
-def _names(database: Database, items: int, runs: int) -> None:
+def _names(database: Database, items: int, runs: int, models: int) -> None:
     with database.write("normal") as connection:
         connection.execute("INSERT INTO datasets (id, name, created_at) VALUES (1, 'synthetic', ?)", (CREATED,))
-        connection.executemany("INSERT INTO models (name) VALUES (?)", [(name,) for name in MODELS])
+        connection.executemany(
+            "INSERT INTO models (name) VALUES (?)", [(model_name(place),) for place in range(models)]
+        )
         connection.executemany("INSERT INTO sources (name, domain) VALUES (?, ?)", SOURCES)
         for run in range(1, runs + 1):
             _run(connection, items, run)
+
+
+def model_name(place: int) -> str:
+    """The name of a model, counted from 0."""
+    return f"model-{chr(ord('a') + place)}"
 
 
 def verifier(run: int) -> str:
@@ -177,9 +194,9 @@ def _question_texts(count: int) -> Iterator[tuple[object, ...]]:
         yield number, text, rf"The fifth term is $\boxed{{{_answer(number)}}}$."
 
 
-def _completions(count: int, questions: int) -> Iterator[tuple[object, ...]]:
+def _completions(count: int, questions: int, models: int) -> Iterator[tuple[object, ...]]:
     for number in range(1, count + 1):
-        model = _scattered(number, len(MODELS)) + 1
+        model = _scattered(number, models) + 1
         gold = int(_is_right(number))
         length = 1_000 + _scattered(number, 9_000)
         question = _question_of(number, questions)

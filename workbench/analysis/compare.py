@@ -14,13 +14,11 @@ from workbench.analysis.arrays import BoolArray, IntArray
 from workbench.analysis.confusion import Graded
 from workbench.analysis.intervals import Z95, compact
 from workbench.analysis.multiplicity import benjamini_hochberg
+from workbench.analysis.permuting import permutation
 from workbench.model.comparison import GroupFigures, PairedFigures
 
 Z80 = 0.8416212335729143
 """The 0.8 quantile of the standard normal distribution."""
-
-_SMALLEST_P = 1e-12
-"""Below this the sums of a Fourier transform are rounding."""
 
 
 class Quadrants(NamedTuple):
@@ -168,30 +166,6 @@ def difference_interval(only_a: float, only_b: float, n: float) -> tuple[float, 
     centre = (only_a - only_b) / enlarged
     half = Z95 * sqrt(only_a + only_b + 1 - (only_a - only_b) ** 2 / enlarged) / enlarged
     return max(-1.0, centre - half), min(1.0, centre + half)
-
-
-def permutation(sums: IntArray) -> float:
-    """The exact two-sided paired permutation test that swaps A and B in all items of a question at once.
-
-    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product
-    of cos(S_g t), so one inverse Fourier transform gives every probability. With one item a question it is
-    McNemar's test. Smaller values are given as 1e-12.
-    Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
-
-    Args:
-        sums: S_g, the items of a question only A judges rightly less those only B does.
-    """
-    sizes, counts = np.unique(np.abs(sums[sums != 0]), return_counts=True)
-    observed, largest = abs(int(sums.sum())), int((sizes * counts).sum())
-    if observed == 0:
-        return 1.0
-    points = 1 << (2 * largest).bit_length()
-    angle = np.arange(points // 2 + 1) * (2 * np.pi / points)
-    transform = np.ones(len(angle))
-    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-        transform *= np.cos(size * angle) ** count
-    chance = np.fft.irfft(transform, points)
-    return float(np.clip(2 * chance[observed : largest + 1].sum(), _SMALLEST_P, 1))
 
 
 def detectable(discordance: float, n: float) -> float | None:

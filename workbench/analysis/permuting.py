@@ -23,11 +23,10 @@ _PARTS = 4
 def permutation(sums: IntArray) -> float:
     """The exact two-sided paired permutation test that swaps A and B in all items of a question at once.
 
-    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product
-    of cos(S_g t), and the inverse Fourier transform of it, summed over the values that are reached, is the product times
-    Dirichlet's kernel, summed over the angles t. Where the product is nothing the angle is left out: with thousands of
-    questions that is nearly everywhere. With one item a question it is McNemar's test. Smaller values are given as
-    1e-12.
+    P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of
+    cos(S_g t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's
+    kernel, summed over the angles t. Angles where the product is nothing are left out: with thousands of questions
+    that is nearly everywhere. With one item a question it is McNemar's test. Values below 1e-12 are given as that.
     Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
 
     Args:

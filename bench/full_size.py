@@ -1,6 +1,6 @@
 """Commands at full size: 1.45M completions of 22 models, five runs, six for every pair; each a process of its own.
 
-Usage: python -m bench.full_size [--only NAME] [--items 1450000]
+Usage: python -m bench.full_size [--only NAME[;NAME]] [--items 1450000]
 
 CPU seconds (user and system), wall seconds and the peak of resident memory of whole commands, the start of Python
 included, with the columns in their files. Commands that write do so on a copy of the database.
@@ -56,7 +56,7 @@ CASES: Final = {
     "disagreements of all": Case(["disagreements", "DB", "--queue", "verifiers"], _TABLE_S),
     "suspects": Case(["disagreements", "DB", "--queue", "suspect-gold"], _TABLE_S),
     "compare errors": Case(["compare", "DB", "--errors"], _TABLE_S),
-    "tables": Case(["tables", "DB", "--paper", "verifybench"], _TABLE_S),
+    "tables": Case(["tables", "DB", "--paper"], _TABLE_S),
     "status": Case(["status", "DB"], _TABLE_S),
     "estimate": Case(["estimate", "DB", "rules", "--json"], _WORK_S, _WORK_MB),
     "estimate by model": Case(["estimate", "DB", "rules", "--by", "model", "--json"], _WORK_S, _WORK_MB),
@@ -90,7 +90,7 @@ CASES: Final = {
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", action="append")
+    parser.add_argument("--only", type=lambda text: text.split(";"))
     parser.add_argument("--items", type=int, default=FULL)
     options, _ = parser.parse_known_args()
     path = cached(options.items, runs=_RUNS, models=_MODELS)

@@ -54,7 +54,7 @@ def mean_known(values: Sequence[FloatArray]) -> FloatArray:
     return mean
 
 
-def by_priority(priority: FloatArray, chance: IntArray) -> IntArray:
+def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
     """The places of the items, greatest priority first, equal ones by their ``chance``."""
     return np.lexsort((chance, -priority))
 

@@ -93,5 +93,4 @@ def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
 
 def _turned(place: IntArray, points: int) -> FloatArray:
     """The angle that so many parts of a full turn make."""
-    turned: FloatArray = place % points * (2 * pi / points)
-    return turned
+    return np.asarray(place % points * (2 * pi / points), dtype=np.float64)

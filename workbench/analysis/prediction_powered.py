@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 
 from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
-from workbench.analysis.intervals import compact, wilson
+from workbench.analysis.intervals import clusters, compact, wilson
 
 _FREE = 2
 """A mean and a slope are fitted to the labelled questions."""
@@ -130,8 +130,9 @@ def _share(truth: IntArray, labelled: BoolArray, stratum: IntArray) -> float:
 
 def _paired(labelled: BoolArray, question: IntArray, stratum: IntArray) -> BoolArray:
     """Items of strata that have enough questions with items without a label: only there predictions can help."""
-    others = np.unique(np.stack([stratum[~labelled], question[~labelled]]), axis=1)
-    enough = np.bincount(others[0], minlength=int(stratum.max()) + 1) >= FEWEST
+    strata = int(stratum.max()) + 1
+    others = clusters(question[~labelled], stratum[~labelled], strata)
+    enough = np.bincount(others.group, minlength=strata) >= FEWEST
     return enough[stratum]
 
 

@@ -1,13 +1,21 @@
-"""In what order a batch's items are served."""
+"""In what order a batch's items are served, and which of them it has."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from workbench.store.batches import Chosen
+from workbench.model.ordering import Sample
+from workbench.store.drawing import Frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Places = npt.NDArray[np.integer[Any]]
 
 SEED = "workbench"
 """Seed of the random order of a batch; the same items come in the same order everywhere."""
@@ -18,11 +26,14 @@ class Ordering(Struct, frozen=True):
 
     Attributes:
         name: What the batch remembers of it.
-        positions: The place of every given item, in their order; smaller comes first, None is left out of the batch.
+        sample: How it chooses items; "all" where it leaves that to the limit.
+        ranked: The places of the items that the batch has, the first to be served first, with this seed; None
+            for the random order.
     """
 
     name: str
-    positions: Callable[[Sequence[Chosen]], Sequence[int | None]]
+    sample: Sample = "all"
+    ranked: Callable[[Frame, int], Places] | None = None
 
 
 def random_position(key: str) -> int:
@@ -31,5 +42,5 @@ def random_position(key: str) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-RANDOM = Ordering("random", lambda items: [random_position(item.key) for item in items])
+RANDOM = Ordering("random")
 """No order of the items' own; the same for everyone."""

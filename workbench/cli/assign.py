@@ -8,11 +8,12 @@ import click
 
 from workbench.cli.common import (
     database_argument,
+    draw_option,
     json_option,
-    limit_option,
     print_json,
     project_at,
     say,
+    seed_option,
     selection_of,
     show,
     where_option,
@@ -41,7 +42,8 @@ from workbench.model.ordering import Order, OrderName
 )
 @click.option("--verifier", "verifiers", multiple=True, metavar="NAME", help="Whose verdicts decide the order.")
 @click.option("--per-subtype", type=whole_number, metavar="K", help="At most so many items of an answer subtype.")
-@limit_option
+@draw_option
+@seed_option
 @json_option
 def command(
     database: str,
@@ -54,6 +56,7 @@ def command(
     verifiers: tuple[str, ...],
     per_subtype: int | None,
     limit: int | None,
+    seed: int,
     as_json: bool,
 ) -> None:
     """Open label slots on items; a slot gets its person when somebody claims it.
@@ -62,13 +65,18 @@ def command(
     combination of people is meant for equally many items of each source; what is meant for somebody who does not
     come is left to the others in the end.
 
+    --limit N draws the items by chance, spread evenly over their questions, each equally likely: labels of them speak
+    for all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to them.
+
     With --order disagreement those items come first on which the verifiers' newest complete runs are split most
     evenly, with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones.
+    Labels of them are no random sample; estimate and plan say so.
 
     Items that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named
     here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
     """
     from workbench.services.labelling import people
+    from workbench.services.labelling.assigning import chosen_text
     from workbench.services.labelling.ordering import ordering_by
 
     if verifiers and order == "random":
@@ -85,13 +93,15 @@ def command(
             selection=selection_of(where, limit if by_chance else None),
             caps=None if cap is None else _caps(cap),
             ordering=ordering_by(project, wanted),
+            seed=seed,
         )
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
     if as_json:
         print_json(done)
         return
-    show(f"{done.assigned} slots opened on items, {done.type_slots} on questions.")
+    show(chosen_text(done))
+    show(f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions.")
     if done.joined:
         show(f"{done.joined} added to batches with open slots on these items.")
 

@@ -12,14 +12,15 @@ from workbench.cli.common import (
     REFUSED_SOME,
     database_argument,
     json_option,
-    limit_option,
     print_json,
     project_at,
     say,
     say_some,
+    seed_option,
     selection_of,
     show,
     where_option,
+    whole_number,
 )
 from workbench.errors import UsageError
 
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
     help="Where the known answer of added items comes from.",
 )
 @where_option
-@limit_option
+@click.option("--limit", type=whole_number, help="At most so many items; add draws them by chance.")
+@seed_option
 @json_option
 def command(
     database: str,
@@ -49,6 +51,7 @@ def command(
     source: Literal["imported", "people"],
     where: tuple[str, ...],
     limit: int | None,
+    seed: int,
     as_json: bool,
 ) -> None:
     """Mix items whose answer is known in among everybody's items, silently.
@@ -58,6 +61,9 @@ def command(
     workbench checks DB import known.jsonl
 
     workbench checks DB report
+
+    With --limit N items are added that were drawn by chance, spread over their questions: people are then seen on all
+    kinds of items. The same --seed draws the same ones.
 
     They leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":
     "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An item that people have labelled
@@ -81,7 +87,7 @@ def command(
         elif file is not None:
             _changed(checks.import_checks(project, file), as_json, file)
         else:
-            _changed(checks.add_checks(project, selection_of(where, limit), source), as_json)
+            _changed(checks.add_checks(project, selection_of(where, limit), source, seed), as_json)
 
 
 def _list(listed: list[CheckInfo], as_json: bool) -> None:
@@ -110,12 +116,15 @@ def _changed(report: ChecksChanged, as_json: bool, file: Path | None = None) -> 
         print_json(report)
     else:
         show(f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused")
-    say_some([_reason(refusal, file) for refusal in report.refusals])
+        if report.seed is not None:
+            show(f"Drawn by chance of {report.chosen_from:,}, spread over their questions (seed {report.seed}).")
+    word = "passed over" if report.passed_over else "refused"
+    say_some([_reason(refusal, file, word) for refusal in report.refusals])
     if report.refused:
         sys.exit(REFUSED_SOME)
 
 
-def _reason(refusal: dict[str, object], file: Path | None) -> str:
+def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
     if file is None:
-        return f"{refusal['items']} refused: {refusal['message']}"
+        return f"{refusal['items']} {word}: {refusal['message']}"
     return f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}"

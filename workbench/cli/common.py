@@ -51,6 +51,14 @@ where_option = click.option(
 )
 
 limit_option = click.option("--limit", type=whole_number, help="At most so many items.")
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    help="Of the draw; the first N of a seed are the first of any larger draw.",
+)
+draw_option = click.option("--limit", type=whole_number, help="At most so many items, drawn by chance.")
 force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
 by_option = click.option("--by", default="coordinator", show_default=True, metavar="NAME", help="Who decides it.")
 option_option = click.option(

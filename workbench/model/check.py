@@ -69,10 +69,16 @@ class ChecksChanged(Struct, kw_only=True):
         added: Items that are checks now, or whose known answer was corrected.
         unchanged: Items that were such checks before.
         refused: Items or lines that were not taken.
+        passed_over: Items that were drawn but can't be checks, where enough others can.
+        chosen_from: Items that meet the conditions.
+        seed: Of what chance chose; None where it chose nothing.
         refusals: Why, with how many or in which line.
     """
 
     added: int = 0
     unchanged: int = 0
     refused: int = 0
+    passed_over: int = 0
+    chosen_from: int = 0
+    seed: int | None = None
     refusals: list[dict[str, object]] = []

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from workbench.model.ordering import BatchSample
 from workbench.model.verdict import GoldChoice, Protocol3
 
 Quantity = Literal["accuracy", "prevalence"]
@@ -80,6 +81,7 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
         selection_judges: The verifier and the predictors that helped, or whose model helped, to choose the items.
+        samples: Batches whose labels are no random sample, though they are taken for one.
     """
 
     verifier: str
@@ -95,3 +97,4 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     selection_judges: list[str] = []
+    samples: list[BatchSample] = []

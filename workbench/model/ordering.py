@@ -10,6 +10,25 @@ OrderName = Literal["random", "disagreement", "uncertainty"]
 """By chance; those first on which verifiers differ most; those first of which they are least sure."""
 
 
+Sample = Literal["all", "drawn", "quota", "order", "first"]
+"""How the items of a batch were chosen: all that meet its conditions; by chance, spread over their questions; so many
+of each answer subtype by chance; those first that verifiers differ on or are unsure of; or the first imported, as
+limits were kept before schema version 8."""
+
+
+class BatchSample(Struct, frozen=True, kw_only=True):
+    """Labels that are no random sample, with the batch they come from.
+
+    Attributes:
+        batch: Its number.
+        items: Labelled items of it.
+    """
+
+    batch: int
+    sample: Sample
+    items: int
+
+
 class Order(Struct, frozen=True, kw_only=True):
     """Which items of a batch come first, and how many of each answer subtype it has.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from workbench.model.ordering import BatchSample
 from workbench.model.verdict import GoldChoice
 
 
@@ -50,6 +51,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         labels: Labels to be made in all groups.
         seconds_per_label: The median of the labels so far; None where none has its time.
         hours: Projected hours of work; None where the time of a label is not known.
+        samples: Batches whose labels are no random sample, though the plan takes them for one.
     """
 
     within: float
@@ -62,3 +64,4 @@ class Plan(Struct, frozen=True, kw_only=True):
     labels: int
     seconds_per_label: float | None
     hours: float | None
+    samples: list[BatchSample] = []

@@ -53,6 +53,11 @@ class Selection(Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
     limit: int | None = None
 
+    @property
+    def unlimited(self) -> Selection:
+        """All that meet the conditions."""
+        return Selection(self.conditions)
+
     def __str__(self) -> str:
         words = [str(condition) for condition in self.conditions]
         if self.limit is not None:

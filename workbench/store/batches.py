@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.model.label import Task
+from workbench.model.ordering import Sample
 from workbench.model.selection import Selection
+from workbench.store.gathered import vector
 from workbench.store.people import now
-from workbench.store.selection import FROM_ITEMS, SUBTYPE, check_names, compile_selection
+from workbench.store.selection import FROM_ITEMS, SUBTYPE
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Chosen(NamedTuple):
@@ -51,18 +57,12 @@ class Slot(NamedTuple):
     meant_for: int | None
 
 
-def chosen(connection: sqlite3.Connection, selection: Selection) -> list[Chosen]:
-    """The selected items in the order of import; checks are left out.
-
-    Raises:
-        UsageError: See `compile_selection` and `check_names`.
-    """
-    where, parameters = compile_selection(check_names(connection, selection))
-    limit = -1 if selection.limit is None else selection.limit
+def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[Chosen]:
+    """Items by row id, in the order asked for."""
     rows = connection.execute(
-        f"SELECT c.id, c.question_id, c.key, coalesce(s.name, s.domain, {SUBTYPE}, '') FROM {FROM_ITEMS} "
-        f"WHERE {where} AND c.id NOT IN (SELECT completion_id FROM check_items) ORDER BY c.id LIMIT ?",
-        (*parameters, limit),
+        f"SELECT c.id, c.question_id, c.key, coalesce(s.name, s.domain, {SUBTYPE}, '') FROM json_each(?) AS j "
+        f"CROSS JOIN {FROM_ITEMS} WHERE c.id = j.value ORDER BY j.key",
+        (json.dumps(list(items)),),
     )
     return [Chosen(*row) for row in rows]
 
@@ -98,11 +98,18 @@ def create(
     adjudicator: int | None,
     selection: Selection,
     ordering: str,
+    sample: Sample = "all",
+    seed: int | None = None,
 ) -> int:
-    """Add a batch with its people; returns its row id."""
+    """Add a batch with its people; returns its row id.
+
+    Args:
+        seed: Of what chance chose; None where it chose nothing.
+    """
     cursor = connection.execute(
-        "INSERT INTO batches (per_item, adjudicator_id, selection, ordering, created_at) VALUES (?, ?, ?, ?, ?)",
-        (per_item, adjudicator, str(selection), ordering, now()),
+        "INSERT INTO batches (per_item, adjudicator_id, selection, ordering, sample, seed, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (per_item, adjudicator, str(selection), ordering, sample, seed, now()),
     )
     batch = int(cursor.lastrowid or 0)
     join(connection, batch, annotators, caps)
@@ -153,3 +160,13 @@ def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: It
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         ((batch, task, *slot, None if slot.round == 1 else at) for slot in slots),
     )
+
+
+def uneven(connection: sqlite3.Connection) -> list[tuple[int, Sample, npt.NDArray[np.int64]]]:
+    """The batches whose items are no random sample of what they were chosen from, with row ids of their items."""
+    rows = connection.execute(
+        "SELECT b.id, b.sample, group_concat(DISTINCT a.subject) FROM batches AS b JOIN assignments AS a "
+        "ON a.batch_id = b.id AND a.task = 'correctness' AND a.purpose = 'quota' "
+        "WHERE b.sample NOT IN ('all', 'drawn') GROUP BY b.id ORDER BY b.id"
+    )
+    return [(batch, sample, vector(items)) for batch, sample, items in rows]

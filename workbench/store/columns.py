@@ -139,6 +139,12 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
     ).fetchall()
 
 
+def states(connection: Connection) -> dict[str, Vector]:
+    """Row ids of the items that have a state, by state; all others are unlabelled."""
+    rows = connection.execute("SELECT state, group_concat(completion_id) FROM item_states GROUP BY state")
+    return {state: vector(items) for state, items in rows}
+
+
 def verdict_rows(connection: Connection, run: int, first: int, last: int) -> VerdictRows:
     """Read a run's verdicts on the items with row ids from ``first`` to ``last``."""
     import numpy as np

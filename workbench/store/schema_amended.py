@@ -1,4 +1,4 @@
-"""Schema version 8: the coordinator's answers to flags, and who has read which guidelines.
+"""Schema version 8: answers to flags, who has read which guidelines, and how a batch's items were chosen.
 
 ``label_events`` is made anew with one more kind of event (SQLite can't change a CHECK); its rows are carried over by
 the migration, and the view that reads it is made again.
@@ -51,5 +51,14 @@ VERSION_8: tuple[str, ...] = (
         WHERE f.kind = 'flag' AND f.flagged AND NOT EXISTS (
             SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' AND o.subject = f.subject
             AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))""",
+    """ALTER TABLE batches ADD COLUMN sample TEXT NOT NULL DEFAULT 'all'
+        CHECK (sample IN ('all', 'drawn', 'quota', 'order', 'first'))""",
+    "ALTER TABLE batches ADD COLUMN seed INTEGER",
+    # A limit used to keep the first items of an import.
+    """UPDATE batches SET sample = CASE
+        WHEN ordering LIKE 'disagreement%' OR ordering LIKE 'uncertainty%' THEN 'order'
+        WHEN ordering LIKE '%at most % of a subtype%' THEN 'quota'
+        WHEN ordering LIKE 'random, limit %' THEN 'drawn'
+        WHEN selection GLOB 'limit [0-9]*' OR selection GLOB '* and limit [0-9]*' THEN 'first' ELSE 'all' END""",
 )
 """In order."""

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from workbench.annotation import rotation
-from workbench.annotation.ordering import RANDOM, SEED, Ordering
+from workbench.annotation.ordering import RANDOM, SEED, Ordering, random_position
 from workbench.errors import UsageError
+from workbench.model.ordering import Sample
 from workbench.model.selection import Selection
-from workbench.store import batches, people
+from workbench.render.bars import counted
+from workbench.store import batches, drawing, people
 from workbench.store.batches import Chosen, Slot, Standing
+from workbench.store.drawing import Frame
 
 
 class Team(Struct, frozen=True, kw_only=True):
@@ -34,12 +37,35 @@ class Assigned(Struct, frozen=True, kw_only=True):
         type_slots: Open slots created on the type task (one question may serve several items).
         joined: People who may now claim what was open on the items already, counted once a batch.
         beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
+        items: Items that were chosen, whether they lacked slots or not.
+        questions: Questions they are of.
+        chosen_from: Items that meet the conditions, but for checks.
+        sample: How the items were chosen from those.
+        seed: Of what chance chose; None where it chose nothing.
     """
 
     assigned: int
     type_slots: int
     joined: int = 0
     beyond_caps: int = 0
+    items: int = 0
+    questions: int = 0
+    chosen_from: int = 0
+    sample: Sample = "all"
+    seed: int | None = None
+
+
+def chosen_text(done: Assigned) -> str:
+    """How the items were chosen, in a sentence."""
+    items = f"{counted(done.items, 'item')} of {counted(done.questions, 'question')}"
+    of_all = f"of {done.chosen_from:,}"
+    return {
+        "all": f"{items}: all that meet the conditions.",
+        "drawn": f"{items}, drawn by chance {of_all}, spread over the questions (seed {done.seed}).",
+        "quota": f"{items} {of_all}: so many of each answer subtype, drawn by chance (seed {done.seed}).",
+        "order": f"{items} {of_all}, in the order asked for: no random sample.",
+        "first": f"{items}: the first {of_all}.",
+    }[done.sample]
 
 
 def open_batch(
@@ -49,16 +75,25 @@ def open_batch(
     per_item: int,
     selection: Selection,
     ordering: Ordering = RANDOM,
+    seed: int = drawing.SEED,
 ) -> Assigned:
     """Open the slots that the selected items lack, and let the team claim those that are open on them already.
+
+    Args:
+        selection: With a limit so many items are drawn; see `drawing.chance`.
+        seed: Of the draw.
 
     Raises:
         UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
     """
-    chosen = batches.chosen(connection, selection)
-    placed = zip(chosen, ordering.positions(chosen), strict=True)
-    places = {item.completion: place for item, place in placed if place is not None}
-    items = [item for item in chosen if item.completion in places]
+    found = drawing.frame(connection, selection.unlimited, checks=False)
+    kept, sample = _kept(found, selection.limit, ordering, seed)
+    items = batches.chosen(connection, kept.item.tolist())
+    places = {
+        item.completion: random_position(item.key) if ordering.ranked is None else place
+        for place, item in enumerate(items)
+    }
+    by_chance = seed if sample in ("drawn", "quota") else None
     joined = _join(connection, team, items)
     completions = list(_item_slots(connection, team, per_item, items, places))
     questions = list(_question_slots(connection, per_item, items, places))
@@ -71,6 +106,8 @@ def open_batch(
             adjudicator=team.adjudicator,
             selection=selection,
             ordering=ordering.name,
+            sample=sample,
+            seed=by_chance,
         )
         batches.open_slots(connection, batch, "correctness", completions)
         batches.open_slots(connection, batch, "type", questions)
@@ -79,7 +116,23 @@ def open_batch(
         type_slots=len(questions),
         joined=joined,
         beyond_caps=sum(slot.meant_for is None for slot in completions),
+        items=len(items),
+        questions=len({item.question for item in items}),
+        chosen_from=len(found.item),
+        sample=sample,
+        seed=by_chance,
     )
+
+
+def _kept(found: Frame, limit: int | None, ordering: Ordering, seed: int) -> tuple[Frame, Sample]:
+    """The items of the batch, and how they were chosen."""
+    if ordering.ranked is not None:
+        found = found.of(ordering.ranked(found, seed))
+    if limit is None or limit >= len(found.item):
+        return found, ordering.sample
+    if ordering.ranked is not None:
+        return Frame(found.item[:limit], found.question[:limit]), ordering.sample
+    return drawing.drawn(found, limit, seed), "drawn"
 
 
 def _join(connection: people.Connection, team: Team, items: Sequence[Chosen]) -> int:

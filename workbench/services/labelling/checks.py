@@ -16,8 +16,8 @@ from workbench.model.item import Refusal
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection
 from workbench.services.project import Project
-from workbench.services.transactions import some_at_a_time
-from workbench.store import assignments, check_items, label_lines, people
+from workbench.services.transactions import ROWS, some_at_a_time
+from workbench.store import assignments, check_items, drawing, label_lines, people
 from workbench.store.check_items import Candidate, Source
 from workbench.store.selection import chosen_ids
 
@@ -26,26 +26,40 @@ AT_WORK = "people have labels or slots on it"
 NOT_SETTLED = "people have not settled it yet, or are at work on it"
 
 
-def add_checks(project: Project, selection: Selection, source: Source = "imported") -> ChecksChanged:
+def add_checks(
+    project: Project, selection: Selection, source: Source = "imported", seed: int = drawing.SEED
+) -> ChecksChanged:
     """Make checks of the selected items.
+
+    With a limit, of so many of those that can be checks, drawn by chance and spread over their questions, so that
+    people are seen on all kinds of items.
 
     Args:
         source: ``imported``: the answer is the imported gold, and nobody has labelled the item or is to. ``people``:
             the answer is what people settled; they never get it as a check, and it leaves the benchmark.
+        seed: Of the draw.
 
     Raises:
         UsageError: A condition names what there is not.
     """
     report, reasons = ChecksChanged(), Counter[str]()
-    chosen = chosen_ids(project.database.reader(), selection)
-    for some in some_at_a_time(chosen):
+    found = drawing.frame(project.database.reader(), selection.unlimited)
+    most = len(found.item) if selection.limit is None else selection.limit
+    order = found.item if selection.limit is None else drawing.in_order(found, seed).item
+    report.chosen_from, report.seed = len(order), None if selection.limit is None else seed
+    for start in range(0, len(order), ROWS):
+        if report.added + report.unchanged == most:
+            break
         with project.database.write("full") as connection:
-            for candidate in check_items.candidates(connection, some, source):
+            for candidate in check_items.candidates(connection, order[start : start + ROWS].tolist(), source):
+                if report.added + report.unchanged == most:
+                    break
                 if reason := _why_not(candidate, source):
                     reasons[reason] += 1
                 else:
                     _put(connection, report, candidate)
-    report.refused = reasons.total()
+    is_enough = selection.limit is not None and report.added + report.unchanged == most
+    report.passed_over, report.refused = (reasons.total(), 0) if is_enough else (0, reasons.total())
     report.refusals = [{"items": count, "message": reason} for reason, count in reasons.most_common()]
     return report
 

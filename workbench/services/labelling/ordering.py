@@ -8,60 +8,68 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from workbench.annotation.ordering import RANDOM, Ordering, random_position
+from workbench.annotation.ordering import RANDOM, Ordering
 from workbench.errors import UsageError
-from workbench.model.ordering import Order
-from workbench.model.selection import Selection
+from workbench.model.ordering import Order, Sample
 from workbench.model.study import JUDGES_NOTHING
+from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
-from workbench.store import browsing, figures, people, runs
-from workbench.store.batches import Chosen
+from workbench.store import browsing, drawing, people, runs
+from workbench.store.drawing import Frame
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from workbench.analysis.arrays import FloatArray, IntArray
+
+    Array = npt.NDArray[Any]
 
 
 def ordering_by(project: Project, order: Order) -> Ordering:
     """The order, ready to be given to `people.assign`; the verdicts are read when that asks for it."""
     if order == Order():
         return RANDOM
-    return Ordering(str(order), partial(_positions, project, order))
+    return Ordering(str(order), _sample(order), partial(_ranked, project, order))
 
 
-def _positions(project: Project, order: Order, items: Sequence[Chosen]) -> list[int | None]:
-    """The rank of each item that is kept.
+def _sample(order: Order) -> Sample:
+    if order.name != "random":
+        return "order"
+    return "drawn" if order.per_subtype is None else "quota"
+
+
+def _ranked(project: Project, order: Order, found: Frame, seed: int) -> IntArray:
+    """The places of the items that are kept, the first first.
 
     Raises:
         UsageError: No chosen verifier has a complete run, or for ``uncertainty`` no scores with a known threshold.
     """
     from workbench.analysis.ordering import by_priority, first_of_each
 
-    reader = project.database.reader()
-    numbers = _array([item.completion for item in items])
-    places = by_priority(_priority(reader, numbers, order), _array([random_position(item.key) for item in items]))
+    known = columns(project)
+    places = by_priority(_priority(project, known, found.item, order), drawing.chance(found, seed))
     if order.per_subtype is not None:
-        places = first_of_each(places, _subtypes(reader, numbers), order.per_subtype)
-    ranks: list[int | None] = [None] * len(items)
-    for rank, place in enumerate(places[: order.limit].tolist()):
-        ranks[place] = rank
-    return ranks
+        code = known.groups("subtype").code
+        places = first_of_each(places, _of(found.item, known, code), order.per_subtype)
+    return places[: order.limit]
 
 
-def _priority(connection: people.Connection, items: IntArray, order: Order) -> FloatArray:
+def _priority(project: Project, known: Columns, items: IntArray, order: Order) -> FloatArray:
     import numpy as np
 
     from workbench.analysis.ordering import disagreement, mean_known
 
     if order.name == "random" or not len(items):
         return np.zeros(len(items))
-    numbers = _complete_runs(connection, order.verifiers)
+    reader = project.database.reader()
+    numbers = _complete_runs(reader, order.verifiers)
     if order.name == "disagreement":
         if len(numbers) < 2:
             raise UsageError("One verifier can't disagree with itself.", "Name two, or use --order uncertainty.")
-        return disagreement([_outcomes(connection, run, items) for run in numbers])
-    unsure = [one for run in numbers if (one := _uncertainty(connection, run, items)) is not None]
+        return disagreement([_of(items, known, known.outcome(run)) for run in numbers])
+    unsure = [one for run in numbers if (one := _uncertainty(reader, known, run, items)) is not None]
     if not unsure:
         raise UsageError(
             "None of these verifiers gives scores with a threshold.",
@@ -82,24 +90,23 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
     return [number for number, name in complete.items() if not verifiers or name in verifiers]
 
 
-def _outcomes(connection: people.Connection, run: int, items: IntArray) -> IntArray:
-    import numpy as np
-
-    from workbench.analysis.arrays import align
-
-    return align(items, *figures.outcomes(connection, run), missing=np.int8(-1))
-
-
-def _uncertainty(connection: people.Connection, run: int, items: IntArray) -> FloatArray | None:
+def _uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
     """How unsure a run is of each item; None where its scores have no threshold, or it has none."""
-    import numpy as np
-
-    from workbench.analysis.arrays import align
     from workbench.analysis.ordering import uncertainty
 
-    score = align(items, *figures.scores(connection, run), missing=np.float64(np.nan))
+    given = known.score(run)
+    if given is None:
+        return None
+    score: FloatArray = _of(items, known, given)
     threshold = _threshold(connection, run, score)
-    return None if threshold is None else uncertainty(_outcomes(connection, run, items), score, threshold)
+    return None if threshold is None else uncertainty(_of(items, known, known.outcome(run)), score, threshold)
+
+
+def _of(items: IntArray, known: Columns, values: Array) -> Array:
+    """A column's values for some items, all of which have one."""
+    import numpy as np
+
+    return values[np.searchsorted(known.item, items)]
 
 
 def _threshold(connection: people.Connection, run: int, score: FloatArray) -> float | None:
@@ -113,19 +120,3 @@ def _threshold(connection: people.Connection, run: int, score: FloatArray) -> fl
     known = score[np.isfinite(score)]
     shares = bool(len(known)) and known.min() >= 0 and known.max() <= 1
     return 0.5 if shares else None
-
-
-def _subtypes(connection: people.Connection, items: IntArray) -> IntArray:
-    """Each item's answer subtype as a number; those without one are a subtype of their own."""
-    import numpy as np
-
-    from workbench.analysis.arrays import align
-
-    columns = figures.gold_columns(connection, Selection(), "subtype", "final")
-    return align(items, columns.item, columns.group, missing=np.int64(0))
-
-
-def _array(values: Sequence[int]) -> IntArray:
-    import numpy as np
-
-    return np.asarray(values, dtype=np.int64)

@@ -13,7 +13,7 @@ from workbench.model.selection import Selection
 from workbench.services.labelling import ledger
 from workbench.services.labelling.assigning import Assigned, Team, open_batch
 from workbench.services.project import Project
-from workbench.store import assignments, people, states
+from workbench.store import assignments, drawing, people, states
 
 
 class AnnotatorInfo(Struct, frozen=True, kw_only=True):
@@ -93,6 +93,7 @@ def assign(
     selection: Selection | None = None,
     caps: Mapping[str, int] | int | None = None,
     ordering: Ordering = RANDOM,
+    seed: int = drawing.SEED,
 ) -> Assigned:
     """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
 
@@ -105,7 +106,9 @@ def assign(
         per_item: How many people label an item.
         adjudicator: Who settles the conflicts; None: any third person.
         caps: The most items of the batch that each person does, or that everybody does.
+        selection: Which items; with a limit so many are drawn by chance, spread over their questions.
         ordering: The order in which items are served.
+        seed: Of the draw: the first of a seed are the first of any longer draw.
 
     Raises:
         UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
@@ -124,7 +127,7 @@ def assign(
             caps={ids[name]: cap for name, cap in limits.items()},
         )
         assigned = open_batch(
-            connection, team, per_item=per_item, selection=selection or Selection(), ordering=ordering
+            connection, team, per_item=per_item, selection=selection or Selection(), ordering=ordering, seed=seed
         )
         _count_earlier_labels(connection)
     return assigned

@@ -7,6 +7,7 @@ from workbench.model.taxonomy import type_display
 from workbench.render.bars import counted
 from workbench.render.columns import aligned, number
 from workbench.render.inert import inert
+from workbench.services.measuring.samples import sample_sentences
 
 HEAD = ("group", "gold", "accuracy", "±", "needed", "more", "available", "short", "labels", "verifier")
 """The columns of `_cells`."""
@@ -49,6 +50,7 @@ def _sentences(plan: Plan) -> list[str]:
     short = sum(row.shortfall for row in plan.rows)
     if short:
         lines.append(f"{counted(short, 'item')} short: there are not that many without gold. Import more.")
+    lines.extend(sample_sentences(plan.samples, plan.by))
     if any(row.accuracy is None for row in plan.rows):
         lines.append("Where no accuracy is known, 0.5 is assumed, the worst case.")
     return lines

@@ -6,19 +6,25 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import ceil
 from statistics import median
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import structs
 
 from workbench.errors import UsageError
+from workbench.model.ordering import BatchSample
 from workbench.model.plan import Plan, PlanRow
 from workbench.model.report import AccuracyRow
-from workbench.model.selection import Selection
+from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.columns import Columns, columns
 from workbench.services.measuring.judged import BASELINE
+from workbench.services.measuring.samples import uneven_samples
 from workbench.services.project import Project
-from workbench.store import batches, effort, figures
+from workbench.store import check_items, effort
+
+if TYPE_CHECKING:
+    from workbench.analysis.arrays import BoolArray
 
 By = Literal["subtype", "type"]
 
@@ -56,7 +62,9 @@ def plan(
     reader = project.database.reader()
     differed, spoken = effort.disputed(reader)
     rate = differed / spoken if spoken and per_item > 1 else None
-    available = _available(project, selection, by, gold)
+    known = columns(project)
+    chosen = known.chosen(selection)
+    available = _available(known, chosen, check_items.ids(reader), by, gold)
     rows, adjudications = [], 0
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
@@ -78,6 +86,7 @@ def plan(
         labels=labels,
         seconds_per_label=seconds,
         hours=None if seconds is None else labels * seconds / 3600,
+        samples=_samples(project, known, chosen, gold),
     )
 
 
@@ -138,15 +147,22 @@ def _lacking(
     )
 
 
-def _available(project: Project, selection: Selection, by: By, gold: GoldChoice) -> Counter[str]:
+def _available(known: Columns, chosen: BoolArray | None, checks: list[int], by: By, gold: GoldChoice) -> Counter[str]:
     """Group -> items that could still be given to people: neither checks, nor excluded, and without gold."""
-    reader = project.database.reader()
-    assignable = {item.completion for item in batches.chosen(reader, selection)}
-    columns = figures.gold_columns(reader, selection, by, gold)
-    states = figures.gold_columns(reader, selection, "state", gold)
-    excluded = states.names.index("excluded") if "excluded" in states.names else -1
-    return Counter(
-        columns.names[group]
-        for item, value, group, state in zip(columns.item, columns.gold, columns.group, states.group, strict=True)
-        if value < 0 and state != excluded and item in assignable
-    )
+    import numpy as np
+
+    excluded = known.chosen(Selection((Condition("state", "=", "excluded"),)))
+    counted = (known.gold(gold) < 0) & ~np.isin(known.item, checks)
+    if chosen is not None:
+        counted &= chosen
+    if excluded is not None:
+        counted &= ~excluded
+    groups = known.groups(by)
+    many = np.bincount(groups.code[counted], minlength=len(groups.names)).tolist()
+    return Counter(dict(zip(groups.names, many, strict=True)))
+
+
+def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
+    """The batches whose labels the accuracies rest on, though they are no random sample."""
+    labelled = known.gold(gold) >= 0
+    return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])

@@ -17,16 +17,17 @@ from workbench.model.verdict import GoldChoice, Outcome
 from workbench.services.measuring.column_memory import ColumnMemory, Kept, Made
 from workbench.services.measuring.column_tables import REASON, SCORE, Table
 from workbench.services.project import Project
-from workbench.store.columns import FIELDS, ORIGINS
+from workbench.store.columns import FIELDS, ORIGINS, states
 from workbench.store.connection import Database
-from workbench.store.selection import check_names, chosen_ids, value_of
+from workbench.store.drawing import frame
+from workbench.store.selection import check_names, value_of
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
     from workbench.analysis.intervals import Clusters
 
-_BY_CODE = (*FIELDS, "length", "gold")
-"""Fields of conditions that are decided by the columns; the database decides the others."""
+_BY_CODE = (*FIELDS, "length", "gold", "state")
+"""Fields of conditions that are decided by the columns, and the few states there are; the database decides others."""
 
 _OPERATORS = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, ">": operator.gt}
 
@@ -197,7 +198,7 @@ class Columns:
         kept = np.ones(len(self.item), dtype=np.bool_)
         others = tuple(condition for condition in selection.conditions if condition.field not in _BY_CODE)
         if others:
-            kept = np.isin(self.item, np.asarray(chosen_ids(reader, Selection(others)), dtype=np.int64))
+            kept = np.isin(self.item, frame(reader, Selection(others)).item)
         for condition in selection.conditions:
             if condition.field in _BY_CODE:
                 kept &= self._meets(condition)
@@ -222,6 +223,11 @@ class Columns:
         wanted.encode()  # What is no text can't be asked of the database either.
         if condition.field == "gold":
             return np.array([compared(word, wanted) for word in _GOLD_WORDS], dtype=np.bool_)[self.gold("final")]
+        if condition.field == "state":
+            kept = np.full(len(self.item), compared("unlabelled", wanted))
+            for state, items in states(self._database.reader()).items():
+                kept[np.isin(self.item, items)] = compared(state, wanted)
+            return kept
         groups = self.groups(condition.field)
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
 

@@ -15,6 +15,7 @@ from workbench.render import bars
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, Groups, columns, gold_counts
 from workbench.services.measuring.judged import BASELINE, Judged, judged, judges_of
+from workbench.services.measuring.samples import uneven_samples
 from workbench.services.project import Project
 from workbench.store import check_items
 from workbench.store.selection import check_names
@@ -98,6 +99,7 @@ def estimate(
         gold=gold_counts(project, asked),
         gold_choice=gold,
         selection_judges=selected_by.among(project, (verifier, *names), asked, everything),
+        samples=uneven_samples(project, everything, found.item[kept & (found.gold >= 0)]),
     )
 
 
@@ -254,14 +256,15 @@ def _mix(share: _Share) -> tuple[list[MixRow], float | None]:
     import numpy as np
 
     from workbench.analysis.accuracy import group_order
+    from workbench.analysis.intervals import clusters
     from workbench.analysis.prediction_powered import mix_p
 
     with_label = np.isin(share.question, share.question[share.truth >= 0])
     counts = []
     for side in (with_label, ~with_label):
         # A group of completions, such as a model, may hold a part of a question's: it counts in each.
-        pairs = np.unique(np.stack([share.group[side], share.question[side]]), axis=1)[0]
-        counts.append(np.bincount(pairs, minlength=len(share.names)))
+        pairs = clusters(share.question[side], share.group[side], len(share.names))
+        counts.append(np.bincount(pairs.group, minlength=len(share.names)))
     rows = [
         MixRow(group=name, labelled=labelled, unlabelled=others)
         for name, labelled, others in zip(share.names, *(count.tolist() for count in counts), strict=True)

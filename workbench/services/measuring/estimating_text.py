@@ -15,6 +15,7 @@ from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.counting import counting
+from workbench.services.measuring.samples import sample_sentences
 
 _WIDTH = 79
 _FEW_QUESTIONS = 30
@@ -104,6 +105,7 @@ def _notes(report: EstimateReport) -> Iterator[str]:
             f"Labelled questions are another mix by {report.mix_by} than the others (p {p_value(report.mix_p or 0)}): "
             f"they are hardly a random sample.{advice}"
         )
+    yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
         yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Settle them."
     first = report.rows[0]

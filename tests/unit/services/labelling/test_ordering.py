@@ -20,7 +20,7 @@ from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession
 from workbench.services.labelling.ordering import ordering_by
 from workbench.services.project import Project
-from workbench.store import blind
+from workbench.store import blind, drawing
 
 YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 ITEMS = 12
@@ -80,14 +80,13 @@ def test_only_chosen_and_complete_runs_decide(project: Project) -> None:
     assert assign(project, Order(name="disagreement", verifiers=("one", "two")))[0] == 4
 
 
-def test_equal_items_come_by_chance_as_they_would_without_an_order(project: Project) -> None:
+@pytest.mark.parametrize("seed", [0, 7])
+def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * ITEMS)
-    ordered = assign(project, Order(name="disagreement"))
-    with project.database.write() as connection:
-        connection.execute("DELETE FROM assignments")
-    assert assign(project, Order()) == ordered
-    assert ordered != sorted(ordered)
+    assign(project, Order(name="disagreement"), seed=seed)
+    drawn = drawing.in_order(drawing.frame(project.database.reader(), Selection()), seed)
+    assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
 
 def test_the_least_sure_come_first(project: Project) -> None:

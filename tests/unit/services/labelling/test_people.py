@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
@@ -182,7 +183,7 @@ def test_a_late_person_alone_can_not_fill_new_items(tmp_path: Path) -> None:
 
 def test_an_ordering_says_which_item_comes_first(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(5))
-    backwards = Ordering("backwards", lambda items: [-item.completion for item in items])
+    backwards = Ordering("backwards", ranked=lambda found, seed: np.argsort(-found.item))
     people.assign(project, ["a", "b"], per_item=2, ordering=backwards)
     session = AnnotationSession(project, "a", policy=PLAIN)
     first = session.next()

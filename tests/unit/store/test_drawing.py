@@ -1,0 +1,66 @@
+"""Draws: every item equally likely, questions evenly, the same for a seed, and a longer draw holds a shorter one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.store.drawing import Frame, chance, drawn, in_order
+
+SIZES = (1, 1, 2, 3, 10, 40, 143)
+
+
+def frame(sizes: list[int] | tuple[int, ...]) -> Frame:
+    """Questions of so many items, one after the other in the order of import."""
+    return Frame(np.arange(1, sum(sizes) + 1), np.repeat(np.arange(1, len(sizes) + 1), sizes))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=20), st.integers(0, 2**63 - 1), st.data())
+def test_a_draw_takes_of_each_question_its_share_and_holds_every_shorter_one(
+    sizes: list[int], seed: int, data: st.DataObject
+) -> None:
+    found = frame(sizes)
+    most = data.draw(st.integers(0, len(found.item)))
+    taken = drawn(found, most, seed)
+    assert len(set(taken.item.tolist())) == most
+    assert in_order(found, seed).item[:most].tolist() == taken.item.tolist()
+    ends = np.sort(chance(found, seed))
+    share = ends[most - 1] if most else 0.0
+    for question, size in enumerate(sizes, 1):
+        assert abs(int((taken.question == question).sum()) - size * share) <= 1 + 1e-9
+
+
+def test_every_item_is_equally_likely_whatever_its_question_and_place() -> None:
+    found = frame(SIZES)
+    draws = 2_000
+    often = np.zeros(len(found.item) + 1)
+    for seed in range(draws):
+        often[drawn(found, 50, seed).item] += 1
+    expected = 50 / len(found.item)
+    # Five standard errors of a share.
+    assert np.abs(often[1:] / draws - expected).max() < 5 * np.sqrt(expected * (1 - expected) / draws)
+
+
+def test_of_many_questions_a_draw_takes_far_more_than_the_first_items_do() -> None:
+    found = frame([181] * 80)
+    assert len(set(found.question[:200].tolist())) == 2
+    taken = drawn(found, 200)
+    assert len(set(taken.question.tolist())) == 80
+    assert np.bincount(taken.question).max() <= 3
+
+
+def test_a_seed_draws_the_same_and_another_one_other_items() -> None:
+    found = frame([10] * 50)
+    first, again, other = (set(drawn(found, 40, seed).item.tolist()) for seed in (3, 3, 4))
+    assert first == again
+    assert len(first & other) < 20
+
+
+def test_items_that_come_later_leave_the_draw_within_a_question_by_chance() -> None:
+    # Row ids alone decide: a question's start does not depend on what else there is.
+    found = frame([5, 5])
+    alone = Frame(found.item[:5], found.question[:5])
+    assert chance(found)[:5].tolist() == pytest.approx(chance(alone).tolist())

@@ -42,6 +42,7 @@ _WORDS: dict[Any, Any] = {
     ("reviews", "kind"): "confirmed",
     ("reviews", "gold"): "none",
     ("curation", "kind"): "exclude",
+    ("batches", "sample"): "drawn",
     ("sets", "kind"): "hard",
     ("sets", "gold"): "final",
     ("sets", "name"): "hard",

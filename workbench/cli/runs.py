@@ -20,6 +20,7 @@ from workbench.model.calls import RunCosts
 from workbench.model.run import RunInfo, RunUsage
 from workbench.render.inert import inert
 from workbench.render.isolation import isolation_lines
+from workbench.render.timeouts import timeout_words
 from workbench.services.project import Project
 
 _MOST_SHOWN = 20
@@ -30,22 +31,32 @@ _MOST_SHOWN = 20
 @click.argument("verb", type=click.Choice(["list", "show", "pause", "cancel", "resume"]), default="list")
 @click.argument("run", type=whole_number, required=False)
 @click.option("--retry-errors", is_flag=True, help='With resume: judge the items with the verdict "error" again.')
+@click.option("--retry-timeouts", is_flag=True, help="With resume: judge the items again that had no more time.")
 @trust_option
 @unsafe_option
 @json_option
 def command(
-    database: str, verb: str, run: int | None, retry_errors: bool, trust: bool, allow_unsafe: bool, as_json: bool
+    database: str,
+    verb: str,
+    run: int | None,
+    retry_errors: bool,
+    retry_timeouts: bool,
+    trust: bool,
+    allow_unsafe: bool,
+    as_json: bool,
 ) -> None:
     """List runs, or show, pause, cancel or resume one by its number."""
     if retry_errors and verb != "resume":
         raise click.UsageError("--retry-errors goes with resume.")
+    if retry_timeouts and verb != "resume":
+        raise click.UsageError("--retry-timeouts goes with resume.")
     if (run is None) != (verb == "list"):
         raise click.UsageError("list takes no run number." if verb == "list" else f"{verb} needs a run number.")
     with project_at(database) as project:
         if run is None:
             _list(project, as_json)
         else:
-            _do(project, verb, run, retry_errors, trust, allow_unsafe)
+            _do(project, verb, run, retry_errors, retry_timeouts, trust, allow_unsafe)
             _show(project, verb, run, as_json)
 
 
@@ -62,12 +73,27 @@ def _list(project: Project, as_json: bool) -> None:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
 
 
-def _do(project: Project, verb: str, run: int, retry_errors: bool, trust: bool, allow_unsafe: bool) -> None:
+def _do(
+    project: Project,
+    verb: str,
+    run: int,
+    retry_errors: bool,
+    retry_timeouts: bool,
+    trust: bool,
+    allow_unsafe: bool,
+) -> None:
     from workbench.services.running import verifying
 
     if verb == "resume":
         trusting(
-            lambda yes: verifying.resume(project, run, trust=yes, retry_errors=retry_errors, allow_unsafe=allow_unsafe),
+            lambda yes: verifying.resume(
+                project,
+                run,
+                trust=yes,
+                retry_errors=retry_errors,
+                retry_timeouts=retry_timeouts,
+                allow_unsafe=allow_unsafe,
+            ),
             trust,
         )
     elif verb in ("pause", "cancel"):
@@ -88,6 +114,8 @@ def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
     if verb == "show":
         for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
             click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
+        if info.timeouts:
+            click.echo(f"  {timeout_words(info.timeouts)}: resume it with --retry-timeouts")
         for line in isolation_lines(info):
             click.echo(inert(f"  {line}"))
         if info.usage is not None:

@@ -26,6 +26,7 @@ from workbench.cli.following import follow
 from workbench.cli.usage_text import estimate_words, usage_words
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.render.inert import inert
+from workbench.render.timeouts import timeout_words
 
 
 @click.command()
@@ -36,6 +37,7 @@ from workbench.render.inert import inert
 @where_option
 @click.option("--limit", type=whole_number, help="Only the first so many of these items.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
+@click.option("--retry-timeouts", is_flag=True, help="Judge the items again that had no more time.")
 @click.option("--detach", is_flag=True, help="Start it and return; `workbench runs DB` shows it.")
 @trust_option
 @unsafe_option
@@ -48,6 +50,7 @@ def command(
     where: tuple[str, ...],
     limit: int | None,
     workers: int | None,
+    retry_timeouts: bool,
     detach: bool,
     trust: bool,
     allow_unsafe: bool,
@@ -69,7 +72,10 @@ def command(
         if expected is not None and expected.items:
             say(estimate_words(expected))
         info = trusting(
-            lambda yes: start(project, verifier, chosen, name, selection, workers, yes, allow_unsafe), trust
+            lambda yes: start(
+                project, verifier, chosen, name, selection, workers, yes, allow_unsafe, retry_timeouts=retry_timeouts
+            ),
+            trust,
         )
         if not info.selected:
             say("No items match.")
@@ -83,6 +89,7 @@ def command(
             "verdicts": verdicts,
             "seconds": round(time.monotonic() - began, 3),
             "reused": reused,
+            "timeouts": ended.timeouts or {},
             "state": ended.state,
         }
     if as_json:
@@ -91,6 +98,8 @@ def command(
         counts = ", ".join(f"{number} {word}" for word, number in verdicts.items())
         click.echo(inert(f"Run {ended.run} of {ended.verifier} is {ended.state}: {info.selected} items ({selection})"))
         click.echo(f"  {counts}; {reused} were stored before")
+        if ended.timeouts:
+            say(f"  {timeout_words(ended.timeouts)}; --retry-timeouts judges them again")
         if ended.usage is not None:
             click.echo("  " + "; ".join(usage_words(ended.usage)))
             for warning in ended.usage.warnings:

@@ -132,6 +132,8 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         done: Verdicts stored.
         verdicts: Stored verdicts by word; None where they were not counted.
         reasons: Stored verdicts by reason code; None where they were not counted.
+        timeouts: Items that had no more time, by which it was (``cpu``, ``wall``, ``unknown``); None where they were
+            not counted.
         pid: The process that works on it, or did before it died.
         heartbeat: That process's last sign of life.
         alive: A runner of this database is alive.
@@ -159,6 +161,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     done: int
     verdicts: dict[OutcomeWord, int] | None = None
     reasons: dict[str, int] | None = None
+    timeouts: dict[str, int] | None = None
     workers: int
     pid: int | None = None
     heartbeat: str | None = None

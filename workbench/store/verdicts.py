@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -85,13 +86,45 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
     Returns:
         How many there were.
     """
-    items = [
-        item
-        for (item,) in connection.execute(
-            "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?",
-            (run, int(Outcome.ERROR)),
-        )
-    ]
+    rows = connection.execute(
+        "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?", (run, int(Outcome.ERROR))
+    )
+    return _take_back(connection, run, [item for (item,) in rows])
+
+
+def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
+    """The same for items that had no more time: those `by_timeout` counts.
+
+    Returns:
+        How many there were.
+    """
+    return _take_back(connection, run, [item for item, _ in _out_of_time(connection, run)])
+
+
+def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
+    """A run's items that had no more time, by which it was: ``cpu``, ``wall``, or ``unknown`` where that isn't stored.
+
+    A solution counts whose tests, one or more, had no more time, whatever else came of it.
+    """
+    found = Counter(cause for _, cause in _out_of_time(connection, run))
+    return {cause: found[cause] for cause in ("cpu", "wall", "unknown") if found[cause]}
+
+
+def _out_of_time(connection: sqlite3.Connection, run: int) -> list[tuple[int, str]]:
+    """Items and which time was over."""
+    return connection.execute(
+        "SELECT v.completion_id, CASE e.rule WHEN 'timeout.cpu' THEN 'cpu' WHEN 'timeout.wall' THEN 'wall' "
+        "ELSE 'unknown' END FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
+        "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = 0 "
+        "WHERE v.run_id = ?1 AND v.sample = 0 AND v.reason = 'timeout' UNION ALL "
+        "SELECT completion_id, CASE max(instr(failures, '\"message\":\"timeout: wall,') > 0) WHEN 1 THEN 'wall' "
+        "ELSE CASE max(instr(failures, '\"message\":\"timeout: cpu,') > 0) WHEN 1 THEN 'cpu' ELSE 'unknown' END END "
+        "FROM test_results WHERE run_id = ?1 AND instr(outcomes, 't') > 0 GROUP BY completion_id",
+        (run,),
+    ).fetchall()
+
+
+def _take_back(connection: sqlite3.Connection, run: int, items: list[int]) -> int:
     for table in ("test_results", "verdict_traces", "verdict_calls", "verdict_evidence", "verdicts"):
         connection.executemany(
             f"DELETE FROM {table} WHERE run_id = ? AND completion_id = ?", [(run, item) for item in items]

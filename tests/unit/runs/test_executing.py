@@ -245,6 +245,34 @@ def test_errors_are_taken_back_with_their_outcomes(project: Project, lease: Leas
     assert (run_info(project, info.run).verdicts or {})["error"] == 0
 
 
+def test_solutions_that_had_no_more_time_are_counted_and_run_again(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that fails for another reason first; what failed for another one alone stays."""
+
+    def slow(program: Program, seed: int) -> Execution:
+        letters, told = {"pp": ("pt", "timeout: cpu, 3 s"), "pf": ("ft", "timeout: wall, 30 s")}.get(
+            program.source, ("", "")
+        )
+        if not letters:
+            return scripted(program, seed)
+        return Execution(outcomes=letters, level="L3", failures=(Failure(position=1, outcome="t", message=told),))
+
+    scripted = outcome
+    monkeypatch.setattr(f"{__name__}.outcome", slow)
+    info = ran(project, lease)
+    assert info.timeouts == {"cpu": 1, "wall": 1}
+    before = outcomes(project)
+    monkeypatch.setattr(f"{__name__}.outcome", scripted)
+    again = claimed(project)
+    assert resume(project, info.run, retry_timeouts=True).done == info.done - 2
+    work(project, again)
+    ended = run_info(project, info.run)
+    assert (ended.done, ended.timeouts) == (info.done, {})
+    changed = {key for key, letters in outcomes(project).items() if before[key] != letters}
+    assert len(changed) == 2
+
+
 def test_what_the_outcomes_depend_on_is_kept(project: Project, lease: Lease) -> None:
     info = ran(project, lease, extractor="lines")
     (found,) = provenance.of_run(project.database.reader(), info.run)

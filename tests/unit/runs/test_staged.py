@@ -165,6 +165,23 @@ def test_a_bomb_in_the_second_stage_costs_only_its_own_verdict(
     assert len(asked(project)) == 4
 
 
+def test_items_that_had_no_more_time_are_counted_and_judged_again(project: Project) -> None:
+    add(project, "later a", "later hang", "now")
+    ended = run(project)
+    assert ended.timeouts == {"cpu": 1}
+    line = lines(project)[1]
+    assert (line.reason, line.rule) == ("timeout", "timeout.cpu")
+    with project.database.write() as connection:
+        connection.execute("UPDATE completion_text SET text = 'later on' WHERE text = 'later hang'")
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    start(project, "staged", options(project), workers=2, retry_timeouts=True)
+    Runner(project.database, lease).work()
+    ended = run_info(project, ended.run)
+    assert (ended.state, ended.done, ended.timeouts) == ("complete", 3, {})
+    assert lines(project)[1].reason == "compared"
+
+
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 def test_a_request_stops_both_stages_and_resume_goes_on(project: Project, ask: Any, state: str) -> None:
     add(project, *[f"later {number}" for number in range(20)], *["now"] * 20)

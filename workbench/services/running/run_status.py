@@ -42,6 +42,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         info,
         verdicts=verdicts,
         reasons=reasons,
+        timeouts=stored_verdicts.by_timeout(reader, run),
         recorded=recorded,
         isolations=test_results.levels(reader, run) or None,
         provenance=provenance.of_run(reader, run),

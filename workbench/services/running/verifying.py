@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
@@ -114,6 +114,7 @@ def start(
     workers: int | None = None,
     trust: bool = False,
     allow_unsafe: bool = False,
+    retry_timeouts: bool = False,
 ) -> RunInfo:
     """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
 
@@ -126,6 +127,7 @@ def start(
         trust: Whether the user accepts the servers and the template; options that are all given here are accepted.
         allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
             asked for.
+        retry_timeouts: Take the run's verdicts back on items that had no more time, and judge these again.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -157,6 +159,8 @@ def start(
     compile_selection(check_names(reader, selection))
     with project.database.write() as connection:
         run = bound_run(connection, name, verifier, options)
+    if retry_timeouts:
+        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -186,12 +190,19 @@ def cancel(project: Project, run: int) -> RunInfo:
 
 
 def resume(
-    project: Project, run: int, *, trust: bool = False, retry_errors: bool = False, allow_unsafe: bool = False
+    project: Project,
+    run: int,
+    *,
+    trust: bool = False,
+    retry_errors: bool = False,
+    retry_timeouts: bool = False,
+    allow_unsafe: bool = False,
 ) -> RunInfo:
     """Go on with a run that was paused, cancelled or failed, or whose runner died; take in new items.
 
     Args:
         retry_errors: Take its verdicts "error" back, and judge those items again.
+        retry_timeouts: The same for items that had no more time.
         trust: Whether the user accepts the servers and the template its stored options name.
         allow_unsafe: Whether the user lets solutions be run with limits alone; the runner pauses a run that would
             need that.
@@ -211,7 +222,9 @@ def resume(
     if verifier.isolation == "sandbox" and allow_unsafe:
         require_level(project, cast("SandboxedVerifier", verifier).wanted, allow_unsafe=True)
     if retry_errors:
-        _take_back_errors(project, run)
+        _take_back(project, run, stored_verdicts.take_back_errors, "errors")
+    if retry_timeouts:
+        _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
     counts = stored_verdicts.of_selection(reader, run, row.selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -223,13 +236,13 @@ def resume(
     return run_info(project, run)
 
 
-def _take_back_errors(project: Project, run: int) -> None:
+def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
         if _at_work(connection, row):
             raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
-        if stored_verdicts.take_back_errors(connection, run) and row.state == "complete":
-            stored_runs.settle(connection, run, "paused", "Its errors were taken back.")
+        if take_back(connection, run) and row.state == "complete":
+            stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
 
 
 def obeyed(project: Project, run: int) -> RunInfo:

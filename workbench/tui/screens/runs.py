@@ -55,7 +55,7 @@ class RunsScreen(LiveScreen):
         Action("runs.add", "n", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
         Action("runs.pause", "p", "pause", "Pause", "Stop the run after its current verdicts; r goes on with it."),
         Action("runs.resume", "r", "resume", "Resume", "Go on with a run that has stopped."),
-        Action("runs.retry", "e", "retry", "Retry", "Judge the items again whose verdict is an error."),
+        Action("runs.retry", "e", "retry", "Retry", "Judge the items again that failed or had no more time."),
         Action("runs.cancel", "c", "cancel", "Cancel", "Stop the run; its verdicts stay."),
         Action("runs.details", "d,enter", "details", "Details", "Show the run's reasons, message and log."),
     )
@@ -215,9 +215,13 @@ class RunsScreen(LiveScreen):
             self._do(lambda trust: verifying.resume(self.project, run.run, trust=trust))
 
     def action_retry(self) -> None:
-        """Judge the items of the run under the cursor again that failed."""
+        """Judge the items of the run under the cursor again that failed or had no more time."""
         if (run := self.chosen) is not None:
-            self._do(lambda trust: verifying.resume(self.project, run.run, trust=trust, retry_errors=True))
+            self._do(
+                lambda trust: verifying.resume(
+                    self.project, run.run, trust=trust, retry_errors=True, retry_timeouts=True
+                )
+            )
 
     def action_cancel(self) -> None:
         """Stop the run under the cursor, after a question."""

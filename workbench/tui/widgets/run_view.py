@@ -12,6 +12,7 @@ from workbench.model.reasons import title
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.render.bars import NONE, bar, compact_count, percent
 from workbench.render.isolation import isolation_lines
+from workbench.render.timeouts import timeout_words
 from workbench.tui.widgets import usage_view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
@@ -199,6 +200,8 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     if run.writes:
         return Content("\n").join(lines)
     lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
+    if run.timeouts:
+        lines.append(Content.styled(timeout_words(run.timeouts), "$text-warning"))
     lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
     reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     whole = sum((run.verdicts or {}).values())

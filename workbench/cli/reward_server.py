@@ -34,6 +34,13 @@ _LEAST_TOKEN = 16
 @option_option
 @click.option("--port", type=click.IntRange(0, 65535), default=8100, show_default=True, help="Port to listen on.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Another name under which requests may ask for this server, such as a proxy's (repeatable).",
+)
 @click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; all cores but one by default.")
 @click.option(
     "--timeout",
@@ -43,18 +50,24 @@ _LEAST_TOKEN = 16
 )
 @click.option(
     "--queue",
-    type=click.IntRange(1, 1_000_000),
-    default=1_000,
-    show_default=True,
-    help="Items that may wait; then requests get a 503. Also the most items of one request.",
+    type=click.IntRange(1, 10_000_000),
+    help="Items that may wait, and items of one request; by default only their size counts.",
 )
 @click.option(
     "--max-body",
-    type=click.IntRange(1_024, 64 << 20),
-    default=8 << 20,
+    type=click.IntRange(1_024, 1 << 30),
+    default=128 << 20,
     show_default=True,
     metavar="BYTES",
     help="Largest request taken.",
+)
+@click.option(
+    "--in-flight",
+    type=click.IntRange(1_024, 1 << 33),
+    default=256 << 20,
+    show_default=True,
+    metavar="BYTES",
+    help="Requests that came and aren't answered, all together; beyond that they get a 503.",
 )
 @click.option(
     "--undecided", type=float, metavar="REWARD", help="Reward of an abstention or an error; none (null) by default."
@@ -69,10 +82,12 @@ def command(
     options: tuple[str, ...],
     port: int,
     host: str,
+    hosts: tuple[str, ...],
     workers: int | None,
     timeout: float | None,
-    queue: int,
+    queue: int | None,
     max_body: int,
+    in_flight: int,
     undecided: float | None,
     own_score: bool,
     token_env: str | None,
@@ -90,11 +105,20 @@ def command(
     """
     from workbench.services.rewarding.choosing import chosen
     from workbench.services.rewarding.scale import Scale
-    from workbench.web.reward.gate import Rules
+    from workbench.web.reward.gate import Rules, name_of
     from workbench.web.reward.server import serve
     from workbench.web.serve.addresses import Address
 
-    rules = Rules(address=Address(host=host, port=port), token=_token(token_env), max_body=max_body)
+    for name in hosts:
+        if not name_of(name):
+            raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
+    rules = Rules(
+        address=Address(host=host, port=port),
+        token=_token(token_env),
+        max_body=min(max_body, in_flight),
+        in_flight=in_flight,
+        hosts=frozenset(map(name_of, hosts)),
+    )
     scale = Scale(undecided=undecided, own_score=own_score)
     found = trusting(lambda yes: chosen(verifier, options_of(options), database, trust=yes, asking=True), trust)
     for warning in found.warnings:

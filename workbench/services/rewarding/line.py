@@ -1,4 +1,4 @@
-"""What waits to be judged: so many items and characters at most."""
+"""What waits to be judged: so many characters at most, and so many items where that is asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 from workbench.errors import UsageError
 from workbench.model.verdict import VerifierInput
 
-MOST_CHARACTERS = 64_000_000
+MOST_CHARACTERS = 256 << 20
 """Characters at most of the items that wait."""
 
 
@@ -25,13 +25,13 @@ class Line:
     """Items that wait.
 
     Args:
-        most: So many at most, and of one request.
+        most: So many at most, and of one request; None for as many as there is room for their texts.
 
     Attributes:
         count: How many wait now.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int | None = None) -> None:
         self.count = 0
         self._most = most
         self._characters = 0
@@ -40,10 +40,12 @@ class Line:
         """Refuse a request that there will never be room for.
 
         Raises:
-            UsageError: It has more items than ever wait at a time.
+            UsageError: It has more items, or longer texts, than ever wait at a time.
         """
-        if len(items) > self._most:
+        if self._most is not None and len(items) > self._most:
             raise UsageError(f"{len(items):,} items are too many for one request.", f"At most: {self._most:,}.")
+        if (characters := sum(map(length, items))) > MOST_CHARACTERS:
+            raise UsageError(f"{characters:,} characters are too many.", f"At most: {MOST_CHARACTERS:,}.")
 
     @contextmanager
     def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
@@ -53,7 +55,8 @@ class Line:
             Busy: There is no room for all of them; none waits.
         """
         characters = sum(map(length, items))
-        if items and (self.count + len(items) > self._most or self._characters + characters > MOST_CHARACTERS):
+        full = self._most is not None and self.count + len(items) > self._most
+        if items and (full or self._characters + characters > MOST_CHARACTERS):
             raise Busy
         self.count += len(items)
         self._characters += characters

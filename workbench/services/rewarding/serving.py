@@ -116,12 +116,12 @@ AnyJudge = Judge | AskingJudge
 
 @asynccontextmanager
 async def judging(
-    chosen: Chosen, most_waiting: int, workers: int | None, timeout: float | None
+    chosen: Chosen, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[AnyJudge]:
     """A verifier at work in the running event loop; for it to end, close it.
 
     Args:
-        most_waiting: Items that wait at most, and items of one request.
+        most_waiting: Items that wait at most, and items of one request; None for as many as there is room for.
         workers: See `Judge`.
         timeout: Seconds an item may take in a worker or on model servers; by default as long as in a run.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from aiohttp import web
 from msgspec import Struct
@@ -18,12 +19,18 @@ from workbench.web.serve.addresses import Address
 LOG = logging.getLogger("workbench.reward")
 
 BODY_S = 30.0
-"""Seconds a body may take to come."""
+"""Seconds a body may take to come, and none of its parts may."""
 
-MOST_BODIES = 128 << 20
-"""Bytes at most of the bodies of requests under way."""
+SLOWEST = 1 << 16
+"""Bytes a second that a body has to bring at least, once those are over."""
+
+MOST_BODY = 128 << 20
+MOST_IN_FLIGHT = 256 << 20
+"""What is taken by default; see `Rules`."""
 
 HEALTH = "/health"
+
+_HOST = re.compile(r"(?P<name>[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?)(?::\d{1,5})?")
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -34,23 +41,29 @@ class Rules(Struct, frozen=True, kw_only=True):
     Attributes:
         token: What they must bring as ``Authorization: Bearer``; None if they need none.
         max_body: Bytes at most of a body.
+        in_flight: Bytes at most of the bodies of all requests that came and aren't answered.
+        hosts: Names the server answers to besides the address's own, in small letters.
     """
 
     address: Address
     token: str | None
-    max_body: int
+    max_body: int = MOST_BODY
+    in_flight: int = MOST_IN_FLIGHT
+    hosts: frozenset[str] = frozenset()
 
 
 class Gate:
     """Checks every request before anything else sees it, and knows how many are under way.
 
     Attributes:
+        rules: What they have to keep to.
+        in_flight: Bytes of the bodies of requests that came and aren't answered.
         stopping: Nothing more is taken.
     """
 
     def __init__(self, rules: Rules) -> None:
-        self._rules = rules
-        self._bodies = 0
+        self.rules = rules
+        self.in_flight = 0
         self._under_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -71,8 +84,9 @@ class Gate:
             LOG.error("%s: %s", _shown(request), inert(f"{type(error).__name__}: {error}"[:300]))
             return self._refuse(request, Refused(500, "The server failed on this request.", closes=True))
 
-    async def body(self, request: web.Request) -> bytes:
-        """The body of a request that is taken, once all of it is there.
+    @asynccontextmanager
+    async def body(self, request: web.Request) -> AsyncIterator[bytearray]:
+        """The body of a request that is taken, once all of it is there; it has its room until the context ends.
 
         Raises:
             Refused: It is of another type, too large or too slow, there is no room for it, or the server stops.
@@ -81,21 +95,29 @@ class Gate:
             raise Refused(503, "The server stops. Ask again soon.", closes=True)
         if request.content_type != "application/json" or "Content-Encoding" in request.headers:
             raise Refused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
-        length = request.content_length
-        if length is None:
-            raise Refused(411, "Give a Content-Length.", closes=True)
-        if length > self._rules.max_body:
-            raise Refused(413, f"At most {self._rules.max_body:,} bytes are taken at a time.", closes=True)
-        if self._bodies + length > MOST_BODIES:
-            raise Refused(503, "Too much is under way. Ask again soon.", closes=True)
-        self._bodies += length
+        room = _Room(self, request.content_length or 0)
         try:
-            async with asyncio.timeout(BODY_S):
-                return await request.read()
+            room.require(0)
+            yield await self._read(request, room)
+        finally:
+            self.in_flight -= room.taken
+
+    async def _read(self, request: web.Request, room: _Room) -> bytearray:
+        """What comes, part by part, for as long as there is room and it comes fast enough."""
+        body = bytearray()
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            while True:
+                ends = began + BODY_S + len(body) / SLOWEST
+                async with asyncio.timeout(min(BODY_S, ends - clock())):
+                    part = await request.content.readany()
+                if not part:
+                    return body
+                room.require(len(body) + len(part))
+                body += part
         except (TimeoutError, ConnectionError, web.RequestPayloadError) as error:
             raise Refused(408, "The body did not come.", closes=True) from error
-        finally:
-            self._bodies -= length
 
     async def until_idle(self) -> None:
         """Wait until every request that was taken is answered."""
@@ -114,17 +136,49 @@ class Gate:
 
     def _require_known(self, request: web.Request) -> None:
         """Refuse pages of others, who can reach this machine through a browser, and whoever has no token."""
-        if self._rules.token is None:
-            if not self._rules.address.answers_to(request.headers.get("Host", "")):
-                raise Refused(421, "This server has another name.", closes=True)
+        if self.rules.token is None:
+            if not self._answers_to(request.headers.get("Host", "")):
+                raise Refused(421, "This server has another name: start it with --allow-host NAME.", closes=True)
         elif request.path != HEALTH:
             given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
-            if not hmac.compare_digest(given, f"Bearer {self._rules.token}".encode()):
+            if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
                 raise Refused(401, "Give the server's token: Authorization: Bearer …", closes=True)
+
+    def _answers_to(self, host: str) -> bool:
+        return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts
 
     def _refuse(self, request: web.Request, refused: Refused) -> web.Response:
         LOG.info("%s %s: %s", refused.status, _shown(request), inert(refused.error[:300]))
         return refusal(refused)
+
+
+class _Room:
+    """What one request has of the bytes in flight: all it announces at once, or what has come."""
+
+    def __init__(self, gate: Gate, announced: int) -> None:
+        self._gate, self._announced = gate, announced
+        self.taken = 0
+
+    def require(self, size: int) -> None:
+        """Have room for so many bytes.
+
+        Raises:
+            Refused: A body is never so large, or there is no room now.
+        """
+        size = max(size, self._announced)
+        rules = self._gate.rules
+        if size > rules.max_body:
+            raise Refused(413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True)
+        if self._gate.in_flight + size - self.taken > rules.in_flight:
+            raise Refused(503, "Too much is under way. Ask again soon.", closes=True)
+        self._gate.in_flight += size - self.taken
+        self.taken = size
+
+
+def name_of(host: str) -> str:
+    """The name in a Host header, without a port and in small letters; "" where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return found["name"].rstrip(".") if found else ""
 
 
 def _shown(request: web.Request) -> str:

@@ -48,11 +48,12 @@ class Metrics:
         self._buckets[path][bisect_left(_BOUNDS, seconds)] += 1
         self._seconds[path] += seconds
 
-    def text(self, *, waiting: int, ready: bool) -> str:
+    def text(self, *, waiting: int, in_flight: int, ready: bool) -> str:
         """All of them.
 
         Args:
             waiting: Items that wait for a worker or a process for long texts.
+            in_flight: Bytes of requests that came and aren't answered.
             ready: Whether items are taken.
         """
         name, version = (text.translate(_ESCAPES) for text in self._verifier)
@@ -63,6 +64,8 @@ class Metrics:
             f"workbench_reward_ready {int(ready)}",
             *_head("waiting_items", "gauge", "Items accepted, not answered, and not decided at once."),
             f"workbench_reward_waiting_items {waiting}",
+            *_head("in_flight_bytes", "gauge", "Bytes of requests that came and aren't answered."),
+            f"workbench_reward_in_flight_bytes {in_flight}",
             *_head("requests_total", "counter", "Requests by route and status."),
             *(
                 f'workbench_reward_requests_total{{route="{route}",status="{status}"}} {count}'

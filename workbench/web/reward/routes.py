@@ -34,7 +34,7 @@ from workbench.web.reward.metrics import CONTENT_TYPE, Metrics
 from workbench.web.reward.refusing import Refused, wrong_body
 
 Judging = Callable[[Sequence[VerifierInput]], Awaitable[list[Verdict]]]
-Shape = Callable[[bytes, Judging, Scale], Awaitable[Struct]]
+Shape = Callable[[bytes | bytearray, Judging, Scale], Awaitable[Struct]]
 """Reads a body, has its items judged, and gives the answer."""
 
 
@@ -53,7 +53,7 @@ class Served(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None
 
 
-async def reward_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
+async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """Our own: one item, or a batch under ``items``."""
     try:
         item = msgspec.json.decode(body, type=RewardItem)
@@ -73,7 +73,7 @@ async def reward_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
     return RewardAnswers(items=await _answers(items, judging, scale))
 
 
-async def trl_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
+async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """TRL's: what its reward functions are called with."""
     request = msgspec.json.decode(body, type=TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
@@ -82,7 +82,7 @@ async def trl_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
     return TrlRewards(rewards=trl.filled([scale.reward(verdict) for verdict in verdicts], rows))
 
 
-async def verl_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
+async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """verl's: one completion, or a batch under the plural names."""
     if "solution_strs" in msgspec.json.decode(body, type=dict[str, Raw]):
         batch = msgspec.json.decode(body, type=VerlBatch)
@@ -94,7 +94,7 @@ async def verl_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
     return verl.score(verdicts[0], scale)
 
 
-async def openrlhf_shape(body: bytes, judging: Judging, scale: Scale) -> Struct:
+async def openrlhf_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """OpenRLHF's: what it posts to a remote reward model."""
     request = msgspec.json.decode(body, type=OpenRlhfRequest)
     verdicts = await judging(openrlhf.inputs(request.query, request.prompts, request.labels, "query"))
@@ -130,7 +130,7 @@ def add_routes(application: web.Application, served: Served, gate: Gate) -> None
 
     async def metrics(_: web.Request) -> web.Response:
         ready = served.judge.state == "ready" and not gate.stopping
-        text = served.metrics.text(waiting=served.judge.waiting, ready=ready)
+        text = served.metrics.text(waiting=served.judge.waiting, in_flight=gate.in_flight, ready=ready)
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     application.router.add_get(HEALTH, health)
@@ -143,18 +143,18 @@ def _judged(path: str, shape: Shape, served: Served, gate: Gate) -> Handler:
     async def handler(request: web.Request) -> web.Response:
         status = 500
         try:
-            body = await gate.body(request)
-            began, at_once = time.perf_counter(), True
+            async with gate.body(request) as body:
+                began, at_once = time.perf_counter(), True
 
-            async def judging(items: Sequence[VerifierInput]) -> list[Verdict]:
-                nonlocal at_once
-                verdicts, at_once = await served.judge.verdicts(items)
-                for verdict in verdicts:
-                    served.metrics.judged(verdict.outcome.word, verdict.reason)
-                return verdicts
+                async def judging(items: Sequence[VerifierInput]) -> list[Verdict]:
+                    nonlocal at_once
+                    verdicts, at_once = await served.judge.verdicts(items)
+                    for verdict in verdicts:
+                        served.metrics.judged(verdict.outcome.word, verdict.reason)
+                    return verdicts
 
-            answer = await _shaped(shape, body, judging, served.scale)
-            served.metrics.took(time.perf_counter() - began, fast=at_once)
+                answer = await _shaped(shape, body, judging, served.scale)
+                served.metrics.took(time.perf_counter() - began, fast=at_once)
             status = 200
             return _json(answer)
         except Refused as refused:
@@ -166,7 +166,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: Gate) -> Handler:
     return handler
 
 
-async def _shaped(shape: Shape, body: bytes, judging: Judging, scale: Scale) -> Struct:
+async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     try:
         return await shape(body, judging, scale)
     except Busy as error:

@@ -56,7 +56,7 @@ class RewardServer:
             version=chosen.verifier.version,
             probe=chosen.probe,
         )
-        application = web.Application(middlewares=[self._gate.check], client_max_size=rules.max_body)
+        application = web.Application(middlewares=[self._gate.check])
         add_routes(application, served, self._gate)
         self._runner = web.AppRunner(
             application,
@@ -107,7 +107,7 @@ class _Full(asyncio.Protocol):
 
 @contextlib.asynccontextmanager
 async def serving(
-    chosen: Chosen, scale: Scale, rules: Rules, most_waiting: int, workers: int | None, timeout: float | None
+    chosen: Chosen, scale: Scale, rules: Rules, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[RewardServer]:
     """A server that runs as long as the context; for the arguments and further errors see `judging`.
 
@@ -132,7 +132,7 @@ def serve(
     chosen: Chosen,
     scale: Scale,
     rules: Rules,
-    most_waiting: int,
+    most_waiting: int | None,
     workers: int | None,
     timeout: float | None,
     on_ready: Callable[[Address], None],

@@ -31,11 +31,13 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
         undecided: float | None = None,
         token: str | None = None,
         max_body: int = 4 << 20,
-        queue: int = 100,
+        queue: int | None = 100,
+        in_flight: int = 256 << 20,
+        hosts: frozenset[str] = frozenset(),
         timeout: float | None = None,
         **options: Any,
     ) -> AsyncIterator[RewardServer]:
-        rules = Rules(address=Address("127.0.0.1", 0), token=token, max_body=max_body)
+        rules = Rules(address=Address("127.0.0.1", 0), token=token, max_body=max_body, in_flight=in_flight, hosts=hosts)
         scale = Scale(undecided=undecided)
         given = {name: str(value) for name, value in options.items()}
         async with serving(chosen(kind, given), scale, rules, queue, 2, timeout) as server:

@@ -28,6 +28,7 @@ from workbench.web.serve.addresses import Address
 
 TOKEN = "0123456789abcdef-token"
 NOW = b'{"reference": "r", "completion": "now"}'
+JSON = ("Content-Type: application/json",)
 
 
 def item(completion: str, name: object = None) -> bytes:
@@ -213,6 +214,12 @@ async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served:
         first.close()
 
 
+def chunked(body: bytes) -> bytes:
+    """A request that doesn't say how long it is."""
+    head = request("Host: localhost", *JSON, "Transfer-Encoding: chunked")
+    return head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
+
+
 @pytest.mark.parametrize(
     ("data", "status"),
     [
@@ -222,7 +229,8 @@ async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served:
             request("Host: localhost", "Content-Type: application/json", "Content-Encoding: gzip", "Content-Length: 2"),
             b"415",
         ),
-        (request("Host: localhost", "Content-Type: application/json", "Transfer-Encoding: chunked"), b"411"),
+        (chunked(b'{"reference": "2", "completion": "2"}'), b"200"),
+        (chunked(b"[" * (5 << 20)), b"413"),
         (request("Host: localhost", "Content-Type: application/json", "Content-Length: 99999999999"), b"413"),
         (request("Host: evil.example", "Content-Type: application/json", "Content-Length: 0"), b"421"),
         (request("Content-Type: application/json", "Content-Length: 0"), b"400"),
@@ -231,7 +239,7 @@ async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served:
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
         (b"GET / HTTP/9.9\r\n\r\n", b"400"),
     ],
-    ids=range(11),
+    ids=range(12),
 )
 async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "workbench.reward")
@@ -240,6 +248,45 @@ async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, ca
         assert answer.split(b" ", 2)[1] == status
         assert b"Traceback" not in answer
     assert all(record.exc_info is None for record in caplog.records)
+
+
+@pytest.mark.parametrize("host", ["trainer", "Trainer:8100", "trainer.", "evil.example", "trainer.evil.example", ""])
+async def test_a_name_it_was_told_is_answered_to(served: Serving, host: str) -> None:
+    async with served(hosts=frozenset({"trainer"})) as found:
+        status = (await raw(found, request(f"Host: {host}", *JSON, f"Content-Length: {len(NOW)}", body=NOW))).split(
+            b" ", 2
+        )[1]
+    assert status == (b"200" if host.lower().split(":")[0].rstrip(".") == "trainer" else b"421")
+
+
+async def test_a_body_that_comes_too_slowly_is_not_waited_for(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However lively its client is: each part comes at once."""
+    monkeypatch.setattr(gate, "BODY_S", 0.3)
+    async with served() as found:
+        reader, writer = await asyncio.open_connection("127.0.0.1", found.address.port)
+        writer.write(request("Host: localhost", *JSON, "Content-Length: 100000"))
+        said = asyncio.ensure_future(reader.read(1_000))
+        while not said.done():
+            writer.write(b" ")
+            await asyncio.sleep(0.02)
+        writer.close()
+    assert b" 408 " in said.result()
+
+
+async def test_an_ordinary_batch_of_grpo_is_one_request(served: Serving) -> None:
+    """2,048 completions of real length, two of three short ones beside long and hostile ones."""
+    lengths = [2_000, 5_700, 5_700, 9_000, 28_000, 55_000]
+    completions = [f"{number} " + "so on " * (lengths[number % 6] // 6) + f"so {number}" for number in range(2_048)]
+    document = {"completions": completions, "ground_truth": [str(n) for n in range(2_048)], "prompts": ["?"] * 2_048}
+    body = json.dumps(document).encode()
+    async with served("last-number", max_body=128 << 20, queue=None) as found:
+        await ready(found)
+        client = Client(found.address.port)
+        answer = await client.post("/trl", body)
+        client.close()
+        assert answer.status == 200
+        assert answer.document["rewards"] == [1.0] * 2_048
+        assert (await figures(found))["workbench_reward_in_flight_bytes"] == "0"
 
 
 async def test_slow_clients_are_sent_away(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,8 +301,7 @@ async def test_slow_clients_are_sent_away(served: Serving, monkeypatch: pytest.M
 
 async def test_connections_and_bodies_are_bounded(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "MOST_CONNECTIONS", 2)
-    monkeypatch.setattr(gate, "MOST_BODIES", 1_000)
-    async with served() as found:
+    async with served(in_flight=1_000) as found:
         clients = [Client(found.address.port) for _ in range(2)]
         for client in clients:
             assert (await client.post("/reward", item("now"))).status == 200

@@ -134,7 +134,7 @@ class Project:
                 several with commas between them.
 
         Raises:
-            UsageError: An unknown verifier, group, protocol, gold or condition.
+            UsageError: An unknown verifier, group, protocol, gold or condition, or one that no item meets.
         """
         _check(protocol, gold)
         from workbench.model.report import AccuracyRow
@@ -146,7 +146,7 @@ class Project:
             by=by,
             protocol=protocol,
             gold=gold,
-            selection=_selection(where) or Selection(),
+            selection=self._chosen(where),
         )
         found = _of([structs.asdict(row) for row in report.rows])
         # Columns without any figure would be of None.
@@ -165,7 +165,7 @@ class Project:
         _check(protocol, gold)
         from workbench.services.measuring.comparing import compare
 
-        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=_selection(where) or Selection())
+        report = compare(self._opened, a, b, protocol=protocol, gold=gold, selection=self._chosen(where))
         plain = {key: value for key, value in structs.asdict(report).items() if not isinstance(value, dict | list)}
         found = _of([plain])
         found.attrs = {"protocol": report.protocol, "gold": report.gold_choice, "gold_from": report.gold}
@@ -191,7 +191,7 @@ class Project:
         from workbench.services.reviewing import queues
 
         found = queues.queue(
-            self._opened, queue, verifiers=_all_of(verifiers), gold=gold, selection=_selection(where) or Selection()
+            self._opened, queue, verifiers=_all_of(verifiers), gold=gold, selection=self._chosen(where)
         )
         rows = [
             {
@@ -211,6 +211,14 @@ class Project:
         frame = _of(rows)
         frame.attrs = {"queue": queue, "counted": found.text, "gold": gold}
         return frame
+
+    def _chosen(self, where: Where) -> Selection:
+        """The items that figures are of: never none of them because of a condition."""
+        selection = _selection(where)
+        if selection is None:
+            return Selection()
+        querying.require_items(self._opened, selection)
+        return selection
 
 
 def open_project(path: Path | str) -> Project:

@@ -2,6 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+_LISTED = 20
+"""Names of a vocabulary that a message spells out."""
+
+
+def did_you_mean(said: str, known: Iterable[str], otherwise: str = "") -> str:
+    """``"Did you mean 'B5'?"`` where one of the known names is near, before what is said in any case."""
+    from difflib import get_close_matches
+
+    folded = {name.casefold(): name for name in reversed(list(known))}
+    close = get_close_matches(said.casefold(), folded, n=1)
+    return " ".join(filter(None, (f"Did you mean {folded[close[0]]!r}?" if close else "", otherwise)))
+
+
+def nearest(said: str, known: Iterable[str], title: str) -> str:
+    """What may have been meant, or else what there is: ``"Subtypes: A1, A2."``.
+
+    Args:
+        known: What could have been said.
+        title: What those are, as a list of them begins.
+    """
+    names = list(dict.fromkeys(known))
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return did_you_mean(said, names) or f"{title}: {', '.join(names[:_LISTED]) or 'none yet'}{more}."
+
 
 class WorkbenchError(Exception):
     """Something a person can act on; front ends print it without a traceback.

@@ -16,7 +16,7 @@ import msgspec
 from workbench.model.selection import FIELDS, Selection, parse_condition
 from workbench.model.verdict import Protocol3
 from workbench.render.inert import inert
-from workbench.services.project import opened_project
+from workbench.services.project import Project, opened_project
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -108,8 +108,29 @@ def protocol_option_with(default: Protocol3) -> Callable[[F], F]:
 
 protocol_option = protocol_option_with("forced")
 
-project_at = opened_project
-"""The project for one command."""
+
+@contextmanager
+def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
+    """The project for one command, whose ``--where`` (and ``--on``), if it was given any, chooses something there.
+
+    Raises:
+        UsageError: It chooses nothing, or names what is not there.
+        StoreError: As `opened_project`.
+    """
+    given = click.get_current_context().params
+    with opened_project(path, create=create) as project:
+        for name in ("where", "on"):
+            if given.get(name):
+                _require_items(project, selection_of(given[name]), given.get("verifiers") or ())
+        yield project
+
+
+def _require_items(project: Project, selection: Selection, verifiers: Sequence[str]) -> None:
+    from workbench.services.querying import require_items
+
+    # Of several verdicts that could be meant the command itself knows which.
+    require_items(project, selection.judged_by(verifiers) if verifiers else selection)
+
 
 REFUSED_SOME = 3
 """Exit code: done, but some rows, lines or items were refused."""

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, did_you_mean
 
 Operator = Literal["=", "!=", "<", ">"]
 
@@ -95,6 +95,7 @@ def parse_condition(text: str) -> Condition:
         raise UsageError(f"{text!r} is no condition.", "Write FIELD=VALUE, FIELD!=VALUE, FIELD<VALUE or FIELD>VALUE.")
     field = match["field"]
     if field not in FIELDS and not field.startswith("verdict:"):
-        raise UsageError(f"Unknown field {field!r}.", f"Known fields: {', '.join(FIELDS)}, verdict:NAME.")
+        known = ", ".join((*FIELDS, "verdict:NAME"))
+        raise UsageError(f"Unknown field {field!r}.", did_you_mean(field, FIELDS, f"Known fields: {known}."))
     operator: Operator = match["operator"]  # type: ignore[assignment]
     return Condition(field, operator, match["value"])

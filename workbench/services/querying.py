@@ -7,10 +7,20 @@ from collections.abc import Mapping, Sequence
 from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.store import querying as stored
+from workbench.store import selection as stored_selection
 from workbench.store.querying import Result, View
 from workbench.store.selection import chosen_ids
 
-__all__ = ["Result", "View", "query", "view"]
+__all__ = ["Result", "View", "query", "require_items", "view"]
+
+
+def require_items(project: Project, selection: Selection) -> None:
+    """Refuse a selection that chooses nothing, or names what is not there.
+
+    Raises:
+        UsageError: It does; see `workbench.store.selection.require_items`.
+    """
+    stored_selection.require_items(project.database.reader(), selection)
 
 
 def view(project: Project, name: View, selection: Selection | None = None) -> Result:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, nearest
 from workbench.model.breakdown import LENGTH_BOUNDS, LENGTHS, UNKNOWN
 from workbench.model.label import FLAG_STATES, Task
 from workbench.model.selection import Condition, Selection
@@ -16,6 +16,7 @@ from workbench.model.taxonomy import UNTYPED, parse_type
 from workbench.model.verdict import Outcome
 from workbench.store import sets
 from workbench.store.events import FLAG_STANDS
+from workbench.store.vocabularies import check_values
 
 _JOINS = (
     ("q", "JOIN questions AS q ON q.id = c.question_id"),
@@ -102,6 +103,7 @@ VERDICT = (
 """An item's outcome by the verifier whose name is bound to the one parameter."""
 
 _OPERATORS = {"=": "=", "!=": "<>", "<": "<", ">": ">"}
+_GOLD = ("correct", "incorrect", "none")
 _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
 
 
@@ -125,12 +127,51 @@ def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int
     Raises:
         UsageError: See `compile_selection` and `check_names`.
     """
-    where, parameters = compile_selection(check_names(connection, selection))
+    return ids_of(connection, check_names(connection, selection))
+
+
+def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
+    """The same of a selection that was checked when it was made, such as a run's."""
+    where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
         f"SELECT c.id FROM {items_for(where)} WHERE {where} ORDER BY c.id LIMIT ?", (*parameters, limit)
     )
     return [row[0] for row in rows]
+
+
+def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
+    """Refuse a selection that chooses nothing.
+
+    Raises:
+        UsageError: No item is chosen; the message says of each of several conditions how many items meet it alone.
+            See also `compile_selection` and `check_names`.
+    """
+    selection = check_names(connection, selection)
+    if _any(connection, selection):
+        return
+    if not selection.conditions:
+        raise UsageError("There are no items here.", "Import some: workbench import DB FILE")
+    alone = [(condition, _count(connection, Selection((condition,)))) for condition in selection.conditions]
+    apart = [f"{condition}: {items:,}" for condition, items in alone]
+    raise UsageError(
+        f"No item is chosen by {selection}.",
+        f"Items that meet one condition alone: {', '.join(apart)}." if len(apart) > 1 else "",
+    )
+
+
+def _any(connection: sqlite3.Connection, selection: Selection) -> bool:
+    where, parameters = compile_selection(selection)
+    found = connection.execute(f"SELECT 1 FROM {items_for(where)} WHERE {where} LIMIT 1", parameters).fetchone()
+    return found is not None
+
+
+def _count(connection: sqlite3.Connection, selection: Selection) -> int:
+    where, parameters = compile_selection(selection)
+    found: tuple[int] = connection.execute(
+        f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters
+    ).fetchone()
+    return found[0]
 
 
 def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
@@ -150,24 +191,24 @@ def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selec
 
 
 def check_names(connection: sqlite3.Connection, selection: Selection, verifiers: Sequence[str] = ()) -> Selection:
-    """The selection, if every verifier and every set in it is there; each ``verdict`` in it says whose from now on.
+    """The selection, if all it names is there; each ``verdict`` in it says whose from now on.
 
     Args:
         verifiers: Whose verdicts ``verdict`` means; without any, those of the only verifier with a complete run.
 
     Raises:
-        UsageError: One is not there, or ``verdict`` could mean several; the message lists those that are there.
+        UsageError: A verifier, a set or a value of a closed vocabulary is not there, or ``verdict`` could mean several.
     """
     if selection.asks_for_verdicts:
         selection = selection.judged_by(verifiers or [_only_verifier(connection)])
     known = {name for (name,) in connection.execute("SELECT name FROM verifiers")}
+    check_values(connection, selection.conditions)
     for condition in selection.conditions:
         if condition.field == "set":
             sets.require(connection, SetName.parse(condition.value))
         kind, _, name = condition.field.partition(":")
         if kind == "verdict" and name not in known:
-            there = ", ".join(sorted(known)) or "none yet"
-            raise UsageError(f"No verifier {name!r} has run here.", f"There are: {there}.")
+            raise UsageError(f"No verifier {name!r} has run here.", nearest(name, sorted(known), "There are"))
     return selection
 
 
@@ -212,16 +253,16 @@ def value_of(condition: Condition) -> str:
     """
     value = condition.value
     if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):
-        raise UsageError(f"{value!r} is no length.", f"Lengths, in characters: {', '.join((*LENGTHS, UNKNOWN))}.")
+        raise UsageError(f"{value!r} is no length.", nearest(value, (*LENGTHS, UNKNOWN), "Lengths, in characters"))
     if condition.field in ("type", "subtype") and value != UNTYPED:
         parsed = parse_type(value)
         return parsed.code if parsed is not None else value
     if condition.field == "state" and value not in _STATES:
-        raise UsageError(f"{value!r} is no state.", f"States: {', '.join(_STATES)}.")
+        raise UsageError(f"{value!r} is no state.", nearest(value, _STATES, "States"))
     if condition.field == "flagged" and value not in FLAG_STATES:
-        raise UsageError(f"{value!r} is no state of a flag.", f"An item's flags are {', '.join(FLAG_STATES)}.")
-    if condition.field == "gold" and value not in ("correct", "incorrect", "none"):
-        raise UsageError(f"{value!r} is no gold label.", "Gold is correct, incorrect or none.")
+        raise UsageError(f"{value!r} is no state of a flag.", nearest(value, FLAG_STATES, "An item's flags are"))
+    if condition.field == "gold" and value not in _GOLD:
+        raise UsageError(f"{value!r} is no gold label.", nearest(value, _GOLD, "Gold is one of"))
     return value
 
 
@@ -233,6 +274,7 @@ def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
         value = int(Outcome.of(condition.value))
     except KeyError:
         raise UsageError(
-            f"{condition.value!r} is no verdict.", "Verdicts: correct, incorrect, abstain, error, none."
+            f"{condition.value!r} is no verdict.",
+            nearest(condition.value, ("correct", "incorrect", "abstain", "error", "none"), "Verdicts"),
         ) from None
     return f"{VERDICT} {_OPERATORS[condition.operator]} ?", [name, value]

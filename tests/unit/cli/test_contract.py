@@ -256,8 +256,9 @@ def test_a_database_that_is_not_there_exits_with_1_and_is_not_made(command: str,
 
 
 def test_hostile_values_are_bound_never_executed(database: Path) -> None:
-    done = run("accuracy", database, "--where", "model=x'; DROP TABLE completions; --")
-    assert done.returncode == 0, done.stderr
+    for field in ("model", "completion_id", "subtype", "verdict:rules"):
+        done = run("accuracy", database, "--where", f"{field}=x'; DROP TABLE completions; --")
+        assert done.returncode == 2, done.stderr
     assert document("status", database)["items"] == 79
 
 

@@ -14,7 +14,7 @@ from workbench.services.running.verdicts import run_of
 from workbench.store import runs as stored_runs
 from workbench.store import test_results, tests
 from workbench.store.runs import RunRow
-from workbench.store.selection import chosen_ids
+from workbench.store.selection import chosen_ids, ids_of
 from workbench.store.tests import SolutionName
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _lines(
 ) -> Iterator[SolutionResult]:
     """A run's lines: what it chose, and what it has outcomes of all the same."""
     reader = project.database.reader()
-    items = sorted({*chosen_ids(reader, row.selection), *test_results.items_of(reader, row.id)})
+    items = sorted({*ids_of(reader, row.selection), *test_results.items_of(reader, row.id)})
     items = items if wanted is None else [item for item in items if item in wanted]
     for start in range(0, len(items), _AT_ONCE):
         chunk = items[start : start + _AT_ONCE]

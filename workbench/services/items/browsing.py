@@ -12,7 +12,7 @@ from threading import Event
 
 import msgspec
 
-from workbench.errors import StoreError, UsageError
+from workbench.errors import StoreError, UsageError, nearest
 from workbench.final_answer import HOW, FinalAnswer, completion_answer, reference_answer
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.label import Task
@@ -22,6 +22,7 @@ from workbench.services.project import Project
 from workbench.store import browsing, people, states
 from workbench.store.cancelling import cancellable
 from workbench.store.selection import compile_selection
+from workbench.store.vocabularies import check_values
 
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
@@ -100,8 +101,12 @@ def names(project: Project) -> dict[str, list[str]]:
     return {**browsing.names(reader), "verdict:": list(browsing.newest_runs(reader).values())}
 
 
-def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...]:
+def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:
     """Read a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
+
+    Args:
+        verifiers: Those that have a complete run.
+        project: Where the values must be known; None where whoever takes the conditions sees to that.
 
     Raises:
         UsageError: One of them is no condition, or names an unknown field, value or verifier.
@@ -114,8 +119,11 @@ def read_conditions(text: str, verifiers: Sequence[str]) -> tuple[Condition, ...
     for condition in conditions:
         kind, _, name = condition.field.partition(":")
         if kind == "verdict" and name not in verifiers:
-            known = ", ".join(verifiers) or "none yet"
-            raise UsageError(f"No verifier {name!r} has a complete run.", f"Verifiers that have: {known}.")
+            raise UsageError(
+                f"No verifier {name!r} has a complete run.", nearest(name, verifiers, "Verifiers that have")
+            )
+    if project is not None:
+        check_values(project.database.reader(), conditions)
     return conditions
 
 

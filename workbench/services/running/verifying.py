@@ -35,7 +35,7 @@ from workbench.store import runs as stored_runs
 from workbench.store import tests
 from workbench.store import verdicts as stored_verdicts
 from workbench.store.runs import RunRow
-from workbench.store.selection import check_names, compile_selection
+from workbench.store.selection import check_names, require_items
 from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.registry import Registry
 
@@ -133,7 +133,7 @@ def start(
         The run, with ``selected`` and ``reused`` filled in.
 
     Raises:
-        UsageError: There is no such kind, option or field, or the name has another configuration.
+        UsageError: There is no such kind, option or field, the name has another configuration, or no item is chosen.
         NotTrustedError: The options come from a file or the database, and the user has not accepted them.
         UnsafeError: Solutions would be run with limits alone.
         VerifierError: The verifier can't be used.
@@ -156,7 +156,7 @@ def start(
             f"A run of {name!r} can't choose its items by its own verdicts.",
             "Leave the condition out: stored verdicts are never repeated.",
         )
-    compile_selection(check_names(reader, selection))
+    require_items(reader, selection)
     with project.database.write() as connection:
         run = bound_run(connection, name, verifier, options)
     if retry_timeouts:

@@ -22,7 +22,9 @@ class PlanRow(Struct, frozen=True, kw_only=True):
         more: How many of them are missing.
         available: Items without gold that can still be labelled.
         shortfall: How many of the missing ones are not there to be labelled.
-        labels: Labels to be made: those of the missing items that are there, and their expected adjudications.
+        labels: Labels to be made: those of the missing items that are there, and their expected adjudications. Of
+            these items those come first that take least.
+        made: Labels that stand on these items already, and are not made again.
     """
 
     group: str
@@ -36,6 +38,7 @@ class PlanRow(Struct, frozen=True, kw_only=True):
     available: int
     shortfall: int
     labels: int
+    made: int = 0
 
 
 class Plan(Struct, frozen=True, kw_only=True):

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from array import array
+from typing import NamedTuple
 
-from workbench.store.events import IN_FORCE
+from workbench.store.events import IN_FORCE, OF_THIS_ROUND
+
+
+class Begun(NamedTuple):
+    """An undecided completion that somebody has labelled.
+
+    Attributes:
+        labels: Labels on it that count.
+        differs: Whether it waits for an adjudicator.
+    """
+
+    labels: int
+    differs: bool
 
 
 def label_times(connection: sqlite3.Connection) -> array[int]:
@@ -24,3 +37,16 @@ def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
         "WHERE task = 'correctness' AND (state = 'conflict' OR decided_by IN ('agreed', 'adjudicated'))"
     ).fetchone()
     return row
+
+
+def begun(connection: sqlite3.Connection) -> dict[int, Begun]:
+    """Completions with labels that are not final: what work already done is part of what they still take.
+
+    One whose verdict is settled and whose type is not has all its labels: it waits for an adjudicator.
+    """
+    rows = connection.execute(
+        "SELECT e.subject, count(DISTINCT e.annotator_id), i.state = 'conflict' FROM item_states AS i "
+        "JOIN label_events AS e ON e.task = 'correctness' AND e.subject = i.completion_id AND e.kind = 'label' "
+        f"WHERE i.state IN ('labelled', 'conflict') AND {IN_FORCE} AND {OF_THIS_ROUND} GROUP BY e.subject"
+    )
+    return {subject: Begun(labels, bool(differs)) for subject, labels, differs in rows}

@@ -82,7 +82,7 @@ def test_settling_and_undo(database: Path) -> None:
         ),
         (
             ("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "A1", "--where", "completion_id=x"),
-            "is meant by",
+            "No item is chosen by completion_id=x",
         ),
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is no subtype."),
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is no subtype."),

@@ -81,7 +81,7 @@ def test_control_tokens_are_shown_as_they_are_and_not_obeyed(project: Project) -
         (("exact", "--accepted"), "never probed"),
         (("naive", "--limit", "0"), "--limit"),
         (("naive", "--seed", "-1"), "--seed"),
-        (("naive", "--where", "dataset=none"), "no question"),
+        (("naive", "--where", "dataset=none"), "No item has the dataset"),
         (("naive", "-o", "speed=1"), "no option 'speed'"),
     ],
 )

@@ -43,6 +43,9 @@ def _sentences(plan: Plan) -> list[str]:
     if plan.adjudications:
         rate = plan.conflict_rate or 0.0
         lines.append(f"{counted(plan.adjudications, 'adjudication')} of them: people differed on {rate:.1%} so far.")
+    made = sum(row.made for row in plan.rows)
+    if made:
+        lines.append(f"Not counted: {counted(made, 'label')} that these items have already.")
     if plan.hours is None or plan.seconds_per_label is None:
         lines.append("No label so far has its time: the hours can't be projected.")
     else:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import structs
 
@@ -22,6 +22,7 @@ from workbench.services.measuring.judged import BASELINE
 from workbench.services.measuring.samples import uneven_samples
 from workbench.services.project import Project
 from workbench.store import check_items, effort
+from workbench.store.effort import Begun
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray
@@ -64,14 +65,25 @@ def plan(
     rate = differed / spoken if spoken and per_item > 1 else None
     known = columns(project)
     chosen = known.chosen(selection)
-    available = _available(known, chosen, check_items.ids(reader), by, gold)
-    rows, adjudications = [], 0
+    open_items = _open_items(known, chosen, check_items.ids(reader), gold)
+    available, begun = _by_group(known, open_items, by), _begun(known, open_items, effort.begun(reader), by)
+    rows, adjudications, disputes = [], 0, 0.0
     for row in _groups(said, verifier, within):
         items = min(row.more, available[row.group])
-        expected = ceil(items * (rate or 0.0))
+        lacking = _least(begun[row.group], items, per_item)
+        # Rounded up in all, not in each group.
+        disputes += lacking.conflicts + (items - lacking.conflicts) * (rate or 0.0)
+        expected = ceil(round(disputes, 9)) - adjudications
         adjudications += expected
-        labels, shortfall = items * per_item + expected, row.more - items
-        rows.append(structs.replace(row, available=available[row.group], shortfall=shortfall, labels=labels))
+        rows.append(
+            structs.replace(
+                row,
+                available=available[row.group],
+                shortfall=row.more - items,
+                labels=lacking.labels + expected,
+                made=lacking.made,
+            )
+        )
     labels = sum(row.labels for row in rows)
     times = effort.label_times(reader)
     seconds = median(times) / 1000 if times else None
@@ -147,8 +159,37 @@ def _lacking(
     )
 
 
-def _available(known: Columns, chosen: BoolArray | None, checks: list[int], by: By, gold: GoldChoice) -> Counter[str]:
-    """Group -> items that could still be given to people: neither checks, nor excluded, and without gold."""
+class _Lacking(NamedTuple):
+    """What some items still take.
+
+    Attributes:
+        labels: Labels, apart from adjudications.
+        made: Labels they have.
+        conflicts: Items that wait for an adjudicator already.
+    """
+
+    labels: int
+    made: int
+    conflicts: int
+
+
+def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
+    """What so many items of a group take: those that were begun first, of these those that take least."""
+    taken = sorted(begun, key=lambda one: _missing(one, per_item))[:items]
+    return _Lacking(
+        labels=sum(_missing(one, per_item) for one in taken) + (items - len(taken)) * per_item,
+        made=sum(one.labels for one in taken),
+        conflicts=sum(one.differs for one in taken),
+    )
+
+
+def _missing(one: Begun, per_item: int) -> int:
+    """Labels an item lacks; at least one while it is undecided and nobody differs."""
+    return 0 if one.differs else max(per_item - one.labels, 1)
+
+
+def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gold: GoldChoice) -> BoolArray:
+    """Items that could still be given to people: neither checks, nor excluded, and without gold."""
     import numpy as np
 
     excluded = known.chosen(Selection((Condition("state", "=", "excluded"),)))
@@ -157,9 +198,26 @@ def _available(known: Columns, chosen: BoolArray | None, checks: list[int], by: 
         counted &= chosen
     if excluded is not None:
         counted &= ~excluded
+    return counted
+
+
+def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
+    """Group -> how many of the items are in it."""
+    import numpy as np
+
     groups = known.groups(by)
-    many = np.bincount(groups.code[counted], minlength=len(groups.names)).tolist()
+    many = np.bincount(groups.code[items], minlength=len(groups.names)).tolist()
     return Counter(dict(zip(groups.names, many, strict=True)))
+
+
+def _begun(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
+    """Group -> those of the items that somebody has labelled."""
+    import numpy as np
+
+    groups, found = known.groups(by), defaultdict[str, list[Begun]](list)
+    for place in np.flatnonzero(items & np.isin(known.item, list(labelled))).tolist():
+        found[groups.names[groups.code[place]]].append(labelled[int(known.item[place])])
+    return found
 
 
 def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:

@@ -128,8 +128,44 @@ def test_conflicts_and_times_so_far_are_projected(project: Project) -> None:
     assert found.hours == pytest.approx(found.labels * 20 / 3600)
     assert found.conflict_rate == 1 / 4
     items = sum(row.more - row.shortfall for row in found.rows)
-    assert found.labels == 2 * items + found.adjudications
+    # Both labels of the conflict are there; it takes an adjudicator.
+    assert found.labels == 2 * (items - 1) + found.adjudications
     assert plan(project, within=0.1, per_item=1).conflict_rate is None
+
+
+@pytest.mark.parametrize(
+    ("said", "per_item", "lacks", "adjudications"),
+    [
+        ({"amira": ["correct"] * 3}, 2, 3 * 1 + 7 * 2, 0),
+        ({"amira": ["correct"] * 3}, 3, 3 * 2 + 7 * 3, 0),
+        # Whoever may label alone does not: an undecided item takes another label at least.
+        ({"amira": ["correct"] * 3}, 1, 10, 0),
+        ({"amira": ["correct", "correct"], "ben": ["incorrect", "incorrect"]}, 2, 8 * 2, 10),
+        ({"amira": ["correct", None]}, 2, 1 + 9 * 2, 0),
+    ],
+)
+def test_labels_that_are_there_are_not_missing(
+    tmp_path: Path, said: dict[str, list[LabelVerdict | None]], per_item: int, lacks: int, adjudications: int
+) -> None:
+    rows = [{"question_id": f"q{number}", "completion_id": f"c{number}", "subtype": "A1"} for number in range(10)]
+    project = make_project(tmp_path, rows)
+    people.assign(project, ["amira", "ben", "chidi"], per_item=max(per_item, 2))
+    for name, verdicts in said.items():
+        session = AnnotationSession(project, name)
+        for verdict in verdicts:
+            item = session.next()
+            assert item is not None
+            session.submit(item, Answer(verdict=verdict or "correct"))
+            if verdict is None:
+                session.undo()
+        session.close()
+    found = plan(project, within=0.1, per_item=per_item)
+    made = sum(verdict is not None for verdicts in said.values() for verdict in verdicts)
+    (row,) = found.rows
+    assert (row.available, row.made, found.adjudications) == (10, made, adjudications)
+    assert found.labels == row.labels == lacks + adjudications
+    assert f"Not counted: {made} label" in plan_text(found)
+    project.close()
 
 
 def test_excluded_items_are_not_available(project: Project) -> None:

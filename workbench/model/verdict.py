@@ -53,6 +53,7 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
         item: The completion's row id; it ties the verdict to the row.
         subtype: The answer subtype's code (``"A1"``) or None.
         example: Public examples of the question, where its rows have such a field; for judges of code.
+        is_code: Whether the completion is a program, a solution of a problem with tests.
     """
 
     item: int
@@ -61,6 +62,7 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     completion: str
     subtype: str | None = None
     example: str | None = None
+    is_code: bool = False
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

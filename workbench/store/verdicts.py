@@ -27,6 +27,8 @@ _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
 _EXAMPLE = "CASE json_type(ct.extra, '$.example') WHEN 'text' THEN json_extract(ct.extra, '$.example') END"
 """A row's own field for public examples."""
 
+_IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.id)"
+
 _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
 
 
@@ -264,7 +266,7 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
     if not items:
         return []
     rows = database.reader().execute(
-        f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_EXAMPLE} "
+        f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_EXAMPLE}, {_IS_CODE} "
         "FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
         "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
         "CROSS JOIN question_text AS qt ON qt.id = q.id LEFT JOIN item_states AS i ON i.completion_id = c.id "
@@ -272,6 +274,14 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
         (msgspec.json.encode(items).decode(),),
     )
     return [
-        VerifierInput(item=row[0], question=row[1], reference=row[2], completion=row[3], subtype=row[4], example=row[5])
+        VerifierInput(
+            item=row[0],
+            question=row[1],
+            reference=row[2],
+            completion=row[3],
+            subtype=row[4],
+            example=row[5],
+            is_code=bool(row[6]),
+        )
         for row in rows
     ]

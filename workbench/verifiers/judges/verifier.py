@@ -30,7 +30,7 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-JUDGE_VERSION = "2"
+JUDGE_VERSION = "3"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 
 SAMPLING_OPTIONS: dict[str, str] = {

@@ -29,7 +29,7 @@ class CodeBleu(Similarity):
     description: ClassVar[str] = "Similarity: CodeBLEU (codebleu) reaches a threshold"
     options: ClassVar[dict[str, str]] = {
         **Similarity.options,
-        "of": "final: compare final answers; whole: compare whole texts (default)",
+        "of": "final: compare final answers; whole: compare whole texts (default); auto: whole texts of code",
         "lang": f"the programming language (default python): {', '.join(LANGUAGES)}",
     }
     preload: ClassVar[tuple[str, ...]] = ("codebleu",)
@@ -40,7 +40,7 @@ class CodeBleu(Similarity):
         if lang not in LANGUAGES:
             raise ValueError(f"lang is one of {', '.join(LANGUAGES)}, not {lang!r}")
         self._lang = lang
-        self.version = f"{_BASE}+{_grammar(lang)}+1"
+        self.version = f"{_BASE}+{_grammar(lang)}+2"
 
     def config(self) -> dict[str, object]:
         """The threshold, what is compared, and the language."""

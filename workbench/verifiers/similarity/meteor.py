@@ -25,7 +25,7 @@ class MeteorNoSyn(Similarity):
     description: ClassVar[str] = "Similarity: METEOR (nltk) without synonyms reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("nltk.translate.meteor_score",)
     name: str = "meteor-nosyn"
-    version: str = f"{installed('nltk')}+1"
+    version: str = f"{installed('nltk')}+2"
 
     def score(self, reference: str, candidate: str) -> float:
         """METEOR of exact and stem matches."""

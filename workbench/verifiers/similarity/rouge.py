@@ -21,7 +21,7 @@ class RougeL(Similarity):
     description: ClassVar[str] = "Similarity: ROUGE-L F1 (rouge-score) reaches a threshold"
     preload: ClassVar[tuple[str, ...]] = ("rouge_score.rouge_scorer",)
     name: str = "rouge-l"
-    version: str = f"{installed('rouge-score')}+1"
+    version: str = f"{installed('rouge-score')}+2"
 
     def score(self, reference: str, candidate: str) -> float:
         """F1 of the longest common subsequence."""

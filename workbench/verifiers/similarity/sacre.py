@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from workbench.verifiers.similarity.verifier import Similarity, installed
 
-_VERSION = f"{installed('sacrebleu')}+1"
+_VERSION = f"{installed('sacrebleu')}+2"
 
 
 class Bleu(Similarity):

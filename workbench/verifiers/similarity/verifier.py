@@ -39,23 +39,25 @@ class Similarity(ABC):
 
     Args:
         threshold: The least score of a correct completion, 0 to 1, as text.
-        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored.
+        of: ``final`` to compare final answers, ``whole`` to compare the texts as stored, ``auto`` for final answers
+            but of programs, which have none, the whole texts.
     """
 
     description: ClassVar[str]
     options: ClassVar[dict[str, str]] = {
         "threshold": "least score of a correct completion, 0 to 1 (default 0.5)",
-        "of": "final: compare final answers (default); whole: compare whole texts",
+        "of": "final: compare final answers; whole: compare whole texts; auto: whole texts of code, final answers of "
+        "all else (default)",
     }
     preload: ClassVar[tuple[str, ...]] = ()
     name: str
     version: str
     isolation: Isolation = "process"
 
-    def __init__(self, threshold: str = "0.5", of: str = "final") -> None:
+    def __init__(self, threshold: str = "0.5", of: str = "auto") -> None:
         self._threshold = _share(threshold)
-        if of not in ("final", "whole"):
-            raise ValueError(f"of is final or whole, not {of!r}")
+        if of not in ("auto", "final", "whole"):
+            raise ValueError(f"of is auto, final or whole, not {of!r}")
         self._of = of
 
     def config(self) -> dict[str, object]:
@@ -87,7 +89,7 @@ class Similarity(ABC):
         return sides.verdict(outcome, "similarity", score=score)
 
     def _sides(self, item: VerifierInput) -> _Sides:
-        if self._of == "whole":
+        if self._of == "whole" or (self._of == "auto" and item.is_code):
             return _Sides(item.reference, item.completion)
         reference = reference_answer(item.reference, item.subtype)
         candidate = completion_answer(item.completion)

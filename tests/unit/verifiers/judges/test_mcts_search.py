@@ -127,11 +127,17 @@ def test_another_reward_needs_no_tests_and_leaves_the_first_trajectory() -> None
         assert found["tests"] is None
 
 
-def test_self_consistency_rewards_those_with_the_majority_so_far() -> None:
-    rollouts = trace(Coin(3), reward="self_consistency")["rollouts"]
-    for place, rollout in enumerate(rollouts):
-        so_far = [one["f"] for one in rollouts[: place + 1]]
-        assert (rollout["reward"] > 0) == (rollout["f"] == (2 * sum(so_far) > len(so_far)))
+def test_self_consistency_rewards_those_with_a_majority_so_far() -> None:
+    ties = set()
+    for seed in range(12):
+        rollouts = trace(Coin(seed), numbered(seed), reward="self_consistency")["rollouts"]
+        for place, rollout in enumerate(rollouts):
+            so_far = [one["f"] for one in rollouts[: place + 1]]
+            alike = so_far.count(rollout["f"])
+            assert (rollout["reward"] > 0) == (2 * alike > len(so_far)), so_far
+            if 2 * alike == len(so_far):
+                ties.add(rollout["f"])
+    assert ties == {True, False}, "a tie rewards neither side"
 
 
 def test_self_evaluation_rewards_reasoning_without_errors() -> None:

@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import PackageNotFoundError
 
 import pytest
+from msgspec import structs
 
 from tests.unit.verifiers.similarity.kinds import KINDS, item, needs_codebleu
 from workbench.errors import UsageError, VerifierError
@@ -40,7 +41,19 @@ def test_whole_texts_are_compared_as_stored() -> None:
     assert (verdict.reference_final, verdict.candidate_final, verdict.candidate_span) == (None, None, None)
 
 
-@pytest.mark.parametrize("of", ["final", "whole"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_programs_are_compared_as_a_whole_unless_asked_otherwise(kind: str) -> None:
+    program = "def double(x):\n    return 2 * x\n\nprint(double(21))\n"
+    code = structs.replace(item(program, program.replace("double", "twice")), is_code=True)
+    verdict = Registry().local(kind).verify(code)
+    assert (verdict.reference_final, verdict.candidate_final) == (None, None)
+    assert verdict == Registry().local(kind, {"of": "whole"}).verify(code)
+    assert verdict.score is not None
+    assert verdict.score > 0.2
+    assert Registry().local(kind, {"of": "final"}).verify(code) != verdict
+
+
+@pytest.mark.parametrize("of", ["auto", "final", "whole"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_abstains_where_a_side_is_empty(kind: str, of: str) -> None:
     verifier = Registry().local(kind, {"of": of})
@@ -73,7 +86,7 @@ def test_a_threshold_is_a_number_from_0_to_1(kind: str, threshold: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_wrong_options_are_explained(kind: str) -> None:
-    with pytest.raises(UsageError, match="of is final or whole, not 'half'"):
+    with pytest.raises(UsageError, match="of is auto, final or whole, not 'half'"):
         Registry().local(kind, {"of": "half"})
 
 

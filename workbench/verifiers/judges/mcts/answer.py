@@ -10,7 +10,7 @@ from workbench.verifiers.judges.mcts.trace import Answer, Rollout
 from workbench.verifiers.judges.mcts.tree import Tree
 
 
-def decision(votes: Iterable[bool | None], tie: bool = False) -> bool | None:
+def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | None:
     """What most of those who voted say, ``tie`` if they are even, None if nobody voted."""
     known = [vote for vote in votes if vote is not None]
     ayes = 2 * sum(known)

@@ -133,7 +133,8 @@ class Search:
         if rollout.f is None:
             return False
         if self.options.reward == "self_consistency":
-            return rollout.f == decision(one.f for one in self.rollouts)
+            # As many against as for it are no majority, whichever came first.
+            return rollout.f == decision((one.f for one in self.rollouts), tie=None)
         if self.options.reward == "self_evaluation":
             return await self._voices.sound(self._history(rollout.steps), rollout.f, number) is True
         if not self._executor.tests:

@@ -37,7 +37,7 @@ def command(
     verb: str,
     what: tuple[str, ...],
     every: bool,
-    conditions: tuple[str, ...],
+    where: tuple[str, ...],
     dataset: str | None,
     by: str,
     as_json: bool,
@@ -55,7 +55,7 @@ def command(
 
     if (verb == "answer") != (len(what) == 2) or (verb == "list" and what):
         raise UsageError("Write: workbench flags DB [list | answer COMPLETION_ID TEXT]")
-    if verb == "answer" and (every or conditions):
+    if verb == "answer" and (every or where):
         raise UsageError("--all and --where go with list.")
     if verb == "list" and dataset is not None:
         raise UsageError("--dataset goes with answer.", f"Write: --where dataset={dataset}")
@@ -68,7 +68,7 @@ def command(
             else:
                 show(f"{done.completion_id}: answered to {', '.join(done.to)}.")
             return
-        found = flags.flags(project, "all" if every else "open", selection=selection_of(conditions))
+        found = flags.flags(project, "all" if every else "open", selection=selection_of(where))
     if as_json:
         print_json(found)
         return

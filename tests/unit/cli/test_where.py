@@ -44,6 +44,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ensemble": ("DB",),
     "estimate": ("DB", "often"),
     "exclude": ("DB", "--list"),
+    "flags": ("DB",),
     "export": ("DB", "FILE", "--format", "verifybench"),
     "pairs": ("DB", "often"),
     "plan": ("DB",),

@@ -70,6 +70,25 @@ REASONS: Final[dict[str, Reason]] = {
     "hedged": Reason(
         "answer left open", undecided="It abstains: the completion leaves open which of several answers it means."
     ),
+    "qualified": Reason(
+        "denied or qualified",
+        undecided="It abstains: what stands beside the answer denies it or makes another value of it, as "
+        "“not”, “at least”, “half of” or a minus sign do.",
+    ),
+    "unsolved": Reason(
+        "not worked out",
+        undecided="It abstains: the answer is an equation that is not solved, or still holds an unknown or a function "
+        "of the question.",
+    ),
+    "alike": Reason(
+        "alike, perhaps not the same",
+        undecided="It abstains: the answers agree but for a currency, a thing counted, upper case or a name that "
+        "goes on.",
+    ),
+    "unmarked": Reason(
+        "no answer marked",
+        undecided="It abstains: nothing marks the completion's answer, and its last line does not say the reference's.",
+    ),
     "semantic": Reason(
         "only meaning decides", undecided="It abstains: an answer is in sentences, and only their meaning could decide."
     ),
@@ -187,6 +206,7 @@ RULES: Final[dict[str, tuple[str, str]]] = {
     "date": ("Both are the same date.", "The dates differ."),
     "time.duration": ("Both are the same duration.", "The durations differ."),
     "time": ("Both are the same time.", "The times differ."),
+    "expression.logic": ("Both are the same formula of logic.", ""),
     "expression.form": ("", "They are equal, but only one of them has the form the question asks for."),
     "expression.restated": ("", "The answer only repeats an expression of the question instead of working it out."),
     "expression.unevaluated": ("", "Only one of them is worked out; the other still holds a sum, integral or limit."),

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer, boxed_spans, completion_answer, reference_answer, reply_start
+from workbench.final_answer import FinalAnswer, How, boxed_spans, completion_answer, reference_answer, reply_start
+from workbench.verifiers.rules.envelopes import closing_line, enveloped
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.units import unit
 
@@ -55,6 +56,11 @@ _REVISION = re.compile(
 _ANOTHER = re.compile(r"\d|\b[A-Z]\b|\*\*|\$")
 _REVISED_WITHIN = 300
 _BEHIND_FORMULA = re.compile(r"(?:\\\]|\$\$)\s*\Z")
+_A_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEW_WORDS = 2
+_PICTURES = "\u2fff"
+_PICTURE = re.compile("[\\s\ufe0f\u200d.!\U0001f300-\U0001f44d\U0001f44f-\U0001f645\U0001f647-\U0001faff]+\\Z")
+_LEADS = re.compile(r"\*\*(?:[,.]|\s+(?:because|since|as)\b)")
 _GAP = 20
 _ECHO = 30
 _MOST_REPEATED = 200
@@ -97,6 +103,21 @@ def revised(completion: str, answer: FinalAnswer) -> bool:
     behind = completion[answer.end : answer.end + _REVISED_WITHIN]
     found = _REVISION.search(behind)
     return found is not None and _ANOTHER.search(behind, found.end()) is not None
+
+
+def is_told(answer: FinalAnswer, completion: str) -> bool:
+    """Whether the completion itself says that this is its answer; else it is a guess from the last line.
+
+    Bold text and a formula are told where the line ends with them, not where it goes on in words.
+    """
+    if answer.how in ("bold", "math"):
+        line_end = completion.find("\n", answer.end)
+        behind = completion[answer.end : line_end if line_end >= 0 else len(completion)]
+        line_start = completion.rfind("\n", 0, answer.start) + 1
+        if answer.how == "bold" and not completion[line_start : answer.start].strip("* ") and _LEADS.match(behind):
+            return True
+        return len(_A_WORD.findall(behind)) <= _FEW_WORDS
+    return answer.how != "last_line"
 
 
 def hedged(text: str) -> bool:
@@ -184,12 +205,19 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
     or speaking to a judge are no answer.
     """
     end = _own_end(completion)
-    answer = completion_answer(completion if end == len(completion) else completion[:end])
+    own = completion if end == len(completion) else completion[:end]
+    answer = completion_answer(own)
+    if answer.how != "boxed" and (told := enveloped(own, reply_start(own))) is not None:
+        answer = told
     if answer.how in ("last_line", "whole") and answer.text.startswith("#"):
+        # gsm8k marks the answer with four.
+        how: How = "hashes" if answer.text.startswith("#### ") else answer.how
         text = answer.text.lstrip("# ")
-        answer = answer._replace(text=text, start=answer.end - len(text))
+        answer = answer._replace(text=text, start=answer.end - len(text), how=how)
     if answer.how == "boxed" or not answer.found:
         return answer
+    if answer.text[-1:] > _PICTURES and (shown := _PICTURE.sub("", answer.text)):
+        answer = answer._replace(text=shown, end=answer.start + len(shown))
     if _NOTHING.fullmatch(answer.text) or _is_foreign(question, completion[:end], answer):
         return FinalAnswer("", len(completion), len(completion), "none")
     return answer
@@ -208,6 +236,9 @@ def _own_end(completion: str) -> int:
         if _FENCE.fullmatch(completion, line, stripped) or (
             _WHERE.match(completion, line) and _BEHIND_FORMULA.search(completion, max(line - _GAP, start), line)
         ):
+            end = line
+            continue
+        if line > start and closing_line(completion[line:stripped]):
             end = line
             continue
         if line == start or stripped - line > 120 or not _VERDICT_LINE.fullmatch(completion, line, stripped):

@@ -7,17 +7,30 @@ from typing import NamedTuple
 
 from workbench.final_answer import FinalAnswer
 from workbench.verifiers.rules.affirmation import affirmed, completes
-from workbench.verifiers.rules.answers import Answers, boxes_of, hedged, last_boxes, listed, revised, stated_values
+from workbench.verifiers.rules.answers import (
+    Answers,
+    boxes_of,
+    hedged,
+    is_told,
+    last_boxes,
+    listed,
+    revised,
+    stated_values,
+)
 from workbench.verifiers.rules.brackets import same_closing
 from workbench.verifiers.rules.choice import choice_of, option_of
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
+from workbench.verifiers.rules.envelopes import unpacked
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
+from workbench.verifiers.rules.logic import same_formula
 from workbench.verifiers.rules.options import has_label, letters
 from workbench.verifiers.rules.phrases import VALUE, contains, counted_in, is_prose, leads, sentences, value_in, words
+from workbench.verifiers.rules.picking import means_value
 from workbench.verifiers.rules.question import Question
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
 from workbench.verifiers.rules.structure import MOST_PARTS, shape
+from workbench.verifiers.rules.warrant import doubt
 from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words
 
 _LONG_REFERENCE = 400
@@ -54,19 +67,30 @@ def decide(answers: Answers, completion: str, question: Question, symbolic: Symb
     # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
     marked = answers.candidate.how in ("boxed", "cue", "math", "bold")
     comparison = Comparison(question, symbolic if marked else undecided)
+    if (text := unpacked(completion, answers.candidate)) != answers.candidate.text:
+        answers = answers._replace(candidate=answers.candidate._replace(text=text))
     try:
-        if len(answers.parts) > 1:
-            return _parts(answers, completion, comparison, question)
-        if revised(completion, answers.candidate):
-            return Decision(None, "hedged")
-        decision = _single(answers.parts[0], answers, comparison, question)
-        if decision.equal is False and question.open:
-            return Decision(None, "semantic")
-        if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math", "cue"):
-            return _listed(answers.parts[0], completion, comparison, question) or decision
-        return decision
+        decision = _compared(answers, completion, comparison, question)
+        if decision.equal and (reason := doubt(answers, completion, question, decision.rule or "")):
+            return Decision(None, reason)
     except TooComplex:
         return Decision(None, "too_complex")
+    if decision.equal is False and question.open:
+        return Decision(None, "semantic")
+    if decision.equal is False and not is_told(answers.candidate, completion):
+        return Decision(None, "unmarked")
+    return decision
+
+
+def _compared(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:
+    if len(answers.parts) > 1:
+        return _parts(answers, completion, comparison, question)
+    if revised(completion, answers.candidate):
+        return Decision(None, "hedged")
+    decision = _single(answers.parts[0], answers, comparison, question)
+    if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math", "cue"):
+        return _listed(answers.parts[0], completion, comparison, question) or decision
+    return decision
 
 
 def _parts(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:
@@ -127,6 +151,7 @@ def _single(reference: str, answers: Answers, comparison: Comparison, question: 
         _choice(reference, answer, candidate, comparison, question)
         or _state(reference, answer, sentence, candidate, question)
         or _brackets(reference, answer, question)
+        or _formula(reference, answer)
         or _wording(reference, answer, question)
         or _contained(reference, answer, candidate, question)
         or _value(reference, answer, candidate, comparison, question)
@@ -190,6 +215,14 @@ def _brackets(reference: str, answer: str, question: Question) -> Decision | Non
     return None if equal is None else Decision(equal, "brackets", "brackets.closing")
 
 
+def _formula(reference: str, answer: str) -> Decision | None:
+    """Formulas of logic; those that only differ in what they were brought to may not be what the question asks for."""
+    equal = same_formula(tidy(reference), tidy(answer))
+    if equal is None:
+        return None
+    return Decision(True, "expression", "expression.logic") if equal else Decision(None, "semantic")
+
+
 def _wording(reference: str, answer: str, question: Question) -> Decision | None:
     """Strings: the same letters; in a list of words the same words, whatever separates them."""
     if same_wording(reference, answer, raised=question.type == "D"):
@@ -231,12 +264,16 @@ def _value(
         value = _value_of(answer, question)
         if value is None:
             return None
+        if not means_value(answer, value, reference, question.text):
+            return Decision(None, "qualified")
         if rule := same_text(reference, value):
             return Decision(True, "text_equal", rule)
         answer = value
     found = comparison.compare(reference, answer)
     if found is None and words(answer) and (value := value_in(answer)) is not None and value != answer:
         found = comparison.compare(reference, value)
+        if found is not None and not means_value(answer, value, reference, question.text):
+            return Decision(None, "qualified")
     if found is not None and found == (True, "expression") and question.restated_by(answer, reference):
         return Decision(False, "expression", "expression.restated")
     return None if found is None else Decision(found.equal, found.reason, found.rule)
@@ -251,9 +288,11 @@ def _value_of(sentence: str, question: Question) -> str | None:
 def _words(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision:
     if candidate.how != "boxed" and hedged(answer):
         return Decision(None, "hedged")
-    pairs = ((reference, answer), (answer, reference)) if candidate.how == "boxed" else ()
-    if any(same_wording(one, value_in(tidy(other)) or "") for one, other in pairs):
-        return Decision(True, "text_equal", "text.contained")
+    pairs = ((reference, tidy(answer)), (answer, tidy(reference))) if candidate.how == "boxed" else ()
+    for whole, other in pairs:
+        if same_wording(whole, value := value_in(other) or ""):
+            plainly = means_value(other, value, whole, question.text)
+            return Decision(True, "text_equal", "text.contained") if plainly else Decision(None, "qualified")
     if question.subtype == "D2" or len(reference) > _LONG_REFERENCE or is_prose(reference):
         return Decision(None, "semantic")
     if is_prose(answer) and words(reference):

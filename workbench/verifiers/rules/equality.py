@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from workbench.verifiers.rules.calendar import compare_moments, moment
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.equations import same_expression
+from workbench.verifiers.rules.equations import constant_in, same_expression
+from workbench.verifiers.rules.numbers import exact, is_printed
 from workbench.verifiers.rules.quantities import Asked, same_measure
 from workbench.verifiers.rules.question import Question
 from workbench.verifiers.rules.shapes import same_shape
@@ -68,7 +69,12 @@ _MAY_BE_CONDITION = re.compile("∈|arbitrary|any|some|integer|real|constant")
 _SHAPE_BEHIND = re.compile(r"[^=(\[{,]{1,40}=\s*((?:\\\{|[{(\[]|\\begin).*)", re.DOTALL)
 _NO_SIGNS = re.compile(r"\\mathbb|[^A-Za-z0-9ℝℤℕℚℂ]")
 _ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\rightleftharpoons|→|⟶|⇌|->")
+_COMMA_DECIMAL = re.compile(r"[-−]?\d+,\d+")
+_PLAIN_DECIMAL = re.compile(r"[-−]?\d+(?:\.\d+)?|[-−]?\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|[-−]?\d+/\d+")
+_ZERO_MEMBER = re.compile(r"(?<![\d.,])-?\d{1,3}[,;]\s?0\d{0,1}(?!\d)(?=\d?(?:\D|\Z))(?<=0\d)|(?<![\d.,])0\d+[,;]\s?\d")
 _PLAIN = Asked()
+_LONG_DECIMAL = re.compile(r"\d[\d.]{14}")
+_LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _DEEPEST = 3
 _MOST_ROUNDINGS = 4
 
@@ -97,6 +103,12 @@ class Equality(NamedTuple):
     def reason(self) -> str:
         """The reason code that goes with the rule."""
         return _REASONS[self.rule.partition(".")[0]]
+
+
+class _Read(NamedTuple):
+    """What a special way to read two answers gave."""
+
+    equality: Equality | None
 
 
 class Comparison:
@@ -145,13 +157,29 @@ class Comparison:
         if "\\approx" in ours + theirs or "≈" in ours + theirs:
             return self._either(ours, theirs, depth)
         ours, theirs = _without_heads(ours, theirs)
+        if not depth and "," in ours + theirs and (read := self._decimal_commas(ours, theirs)) is not None:
+            return read.equality
         if (ruled := self._written_out(ours, theirs)) is not None:
             return ruled
         if depth < _DEEPEST:
             found = same_shape(ours, theirs, self._question, partial(self.same, depth=depth + 1), depth == 0)
             if found is not None:
                 return None if found.equal is None else Equality(found.equal, found.rule)
-        return self._one_value(reference.strip(" $"), candidate.strip(" $"), ours, theirs)
+        return self._one_value(_unmathed(reference), _unmathed(candidate), ours, theirs)
+
+    def _decimal_commas(self, ours: str, theirs: str) -> _Read | None:
+        """``3,5`` is a list of digits or three and a half: both readings of both answers must agree."""
+        one, other = _COMMA_DECIMAL.fullmatch(ours), _COMMA_DECIMAL.fullmatch(theirs)
+        if (
+            _ZERO_MEMBER.search(ours)
+            or _ZERO_MEMBER.search(theirs)
+            or (self._question.decimal_commas and (one or other))
+        ):
+            if not (one or _PLAIN_DECIMAL.fullmatch(ours)) or not (other or _PLAIN_DECIMAL.fullmatch(theirs)):
+                return _Read(None) if _ZERO_MEMBER.search(ours + " " + theirs) else None
+            found = same_measure(ours.replace(",", "."), theirs.replace(",", "."), _PLAIN)
+            return _Read(Equality(*found) if found else None)
+        return None
 
     def _written_out(self, ours: str, theirs: str) -> Equality | None:
         """Dates, times, and values such as infinity or the empty set: their commas and braces separate nothing."""
@@ -198,6 +226,12 @@ class Comparison:
         if not self._calculates(ours, theirs):
             return None
         equal = same_expression(ours, theirs)
+        if (
+            equal is False
+            and (_LONG_DECIMAL.search(ours) or _LONG_DECIMAL.search(theirs))
+            and _is_printed(ours, theirs)
+        ):
+            return Equality(not self._question.exact, "number.differs" if self._question.exact else "number.rounding")
         if equal and not self._in_form(ours, theirs):
             return Equality(False, "expression.form")
         if equal is not None:
@@ -255,6 +289,21 @@ class Comparison:
 def _turned(found: re.Match[str]) -> str:
     """``j4`` and ``4j`` as ``4i``."""
     return f"{found[1] or ''}i"
+
+
+def _is_printed(ours: str, theirs: str) -> bool:
+    """Whether one of two texts is the decimal that a program prints of the other's value."""
+    for shown, other in ((exact(ours), theirs), (exact(theirs), ours)):
+        if shown is not None and shown.step and (value := constant_in(other)) is not None:
+            return is_printed(shown, value)
+    return False
+
+
+def _unmathed(text: str) -> str:
+    """The text without math delimiters; a lone dollar sign before a number is a currency."""
+    if text.count("$") == 1 and _LONE_DOLLAR.search(text):
+        return text.replace("$", "\\$")
+    return text.strip(" $")
 
 
 def _same_conditions(ours: str, theirs: str) -> tuple[str, str]:

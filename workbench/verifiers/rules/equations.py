@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import permutations
 from typing import NamedTuple, TypeAlias
 
-from workbench.verifiers.rules.evaluate import features, same_value
+from workbench.verifiers.rules.evaluate import constant, features, same_value
 from workbench.verifiers.rules.families import same_family
 from workbench.verifiers.rules.nodes import Call, Name, Node, Number, negative, total
 from workbench.verifiers.rules.proportion import proportional
@@ -45,6 +45,14 @@ def same_expression(first: str, second: str) -> bool | None:
     unsure = any(same is None for row in found for same in row)
     implicit = any(statement.signs and not statement.assigned for statement in ours + theirs)
     return None if unsure or implicit else False
+
+
+def constant_in(text: str) -> float | None:
+    """The value of a text that is one expression without variables, as a double."""
+    found = _read(text)
+    if found is None or len(found) != 1 or found[0].signs or not found[0].parts[0]:
+        return None
+    return constant(found[0].parts[0][0])
 
 
 def _read(text: str) -> tuple[Statement, ...] | None:

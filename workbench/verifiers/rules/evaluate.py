@@ -90,6 +90,17 @@ def same_value(first: Node, second: Node) -> bool | None:
     return _same_in_numbers(first, second, about)
 
 
+def constant(node: Node) -> float | None:
+    """The value of an expression without variables, as a double; None where it has some or is not real."""
+    if features(node).names - CONSTANTS - {"i"} or "i" in features(node).names:
+        return None
+    try:
+        value = REAL.value(node, numeric_point(REAL, frozenset(), 0))
+    except (ValueError, ArithmeticError, TypeError):
+        return None
+    return float(value) if abs(value) < float("inf") else None
+
+
 @lru_cache(maxsize=4096)
 def _field_coordinate(name: str, index: int) -> int:
     return pow(seed(name) + 2, 5 + 4 * index, PRIME) * 0x9E3779B97F4A7C15 % PRIME

@@ -19,6 +19,10 @@ Value = TypeVar("Value")
 MAX_NUMBER = 200
 """Characters; nothing longer is one number."""
 _NO_STEP = Fraction(0)
+MANY_DIGITS, _DOUBLE_DIGITS = 12, 15
+"""A decimal of so many digits comes out of a program, not out of a rounding; of so many, with a double's errors."""
+_EXACT_WHOLE = 10**12
+_DOUBLE_ERROR = Fraction(1, 2**50)
 _FLOAT_ERROR = Fraction(1, 2**48)
 
 
@@ -110,7 +114,25 @@ def equal(a: Number, b: Number) -> bool:
     if a.value == b.value:
         return True
     coarse = a if a.step > b.step else b
-    return coarse.rounds and 2 * abs(a.value - b.value) <= coarse.step
+    off = abs(a.value - b.value)
+    if coarse.rounds and 2 * off <= coarse.step:
+        return True
+    return _is_computed(a, b.value, b.digits) or _is_computed(b, a.value, a.digits)
+
+
+def _is_computed(shown: Number, value: Fraction, digits: int) -> bool:
+    """Whether a decimal of very many digits is what a program prints of a value: cut off, or wrong in its last bits."""
+    if shown.digits < MANY_DIGITS or digits >= MANY_DIGITS or (value.denominator == 1 and abs(value) >= _EXACT_WHOLE):
+        return False
+    off = abs(shown.value - value)
+    return off < shown.step or (shown.digits >= _DOUBLE_DIGITS and off <= abs(value) * _DOUBLE_ERROR)
+
+
+def is_printed(number: Number, value: float) -> bool:
+    """Whether a decimal is what a program prints of a value known as a double."""
+    return (
+        number.digits >= _DOUBLE_DIGITS and abs(number.value - Fraction(value)) <= abs(Fraction(value)) * _DOUBLE_ERROR
+    )
 
 
 def close_to(value: Fraction, number: Number) -> bool:

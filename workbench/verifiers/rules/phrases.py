@@ -12,7 +12,9 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _MACRO = re.compile(r"\\[A-Za-z]+")
 _MATH = re.compile(r"\$\$?([^$]{1,200})\$\$?|\\\(((?:(?!\\\)).){1,200})\\\)")
 _QUOTED = re.compile(r"[“\"「『]([^“”\"「」『』]{1,120})[”\"」』]|\*\*([^*]{1,120})\*\*|`([^`]{1,120})`")
-_NUMBER = re.compile(r"(?<![\w.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![\w/^])")
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9À-ɏ.,/^_{\\-])[-−]?[$€£]?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?\s?(?:%|\\%|°)?(?![A-Za-z0-9_À-ɏ/^])"
+)
 _AFTER = re.compile(r".*(?:(?:\bis\b|\bare\b|\bwas\b|:|\bequals\b)\s+|(?<!不)[是为：]\s*)(.{1,80})", re.DOTALL)
 _ASIDE = re.compile(
     r",?\s{0,3}(?:\bi\.e\.|\bthat is\b|\bor (?:about|roughly|approximately)\b|\bwhich is\b|\bnothing else\b|\().*",

@@ -21,6 +21,7 @@ _INTERVALS = re.compile(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
 _VECTORS = re.compile(r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|ordered\s+pair)\b", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
 _FORM = re.compile(
     r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
 )
@@ -44,6 +45,11 @@ _EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 _OPERATOR = re.compile(r"[+*/^!-]|\\(?:frac|sqrt|times|cdot|sin|cos|tan|log|ln|int|sum|lim|binom)")
+_DECIMAL_COMMAS = re.compile(
+    r"[¿¡ßàâãçèêëíîïñòôõùúûœąćęłńśźżčďěřšťůžăâîșțа-яё]|\b(?:wie\s?viel\w*|berechne|bestimme|welche[rns]?|ist|wieviel|quanto|quanti|calcola|qual"
+    r"|combien|calculer?|quel(?:le)?s?|hoeveel|bereken|hvor|hur|cuánto|calcula|ile|oblicz)\b",
+    re.IGNORECASE,
+)
 _RESTATED = 3
 _TAIL = 1_500
 
@@ -89,6 +95,13 @@ class Question:
         powers = dict(its_unit.dimensions)
         named = [known for known in self._units if powers.keys() == dict(known.dimensions).keys()]
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
+
+    @cached_property
+    def decimal_commas(self) -> bool:
+        """Whether it is in a language that writes 3,5 for three and a half, and asks for one number."""
+        if self.subtype == "A8" or (self.type not in (None, "A")):
+            return False
+        return _DECIMAL_COMMAS.search(self.text[-_TAIL:]) is not None
 
     @cached_property
     def _units(self) -> list[Unit]:
@@ -137,6 +150,12 @@ class Question:
         """The form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
         found = _FORM.search(self.text[-_TAIL:])
         return found[1].lower() if found else None
+
+    @property
+    def points(self) -> bool:
+        """Whether ``(1, 2)`` is a point here and no interval."""
+        tail = self.text[-_TAIL:]
+        return _POINTS.search(tail) is not None and _INTERVALS.search(tail) is None
 
     @cached_property
     def vectors(self) -> bool:

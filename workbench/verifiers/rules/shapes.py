@@ -17,6 +17,12 @@ _BARE_NAME = re.compile(r"[_\d{}']")
 _RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
 
 
+_PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
+_SEVERAL = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\pm|±|\\l?or\b|\\vee")
+_OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨")
+_NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
+
+
 class Found(NamedTuple):
     """What comparing shapes gave; ``equal`` is None when some part could not be compared."""
 
@@ -34,8 +40,10 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
         same: Compares parts.
         outermost: They are whole answers; within one, ``{a}`` is not ``a``.
     """
-    if (_RELATION.search(reference) or _RELATION.search(candidate)) and (
-        found := _same_intervals(reference, candidate, question, same)
+    if (
+        (_RELATION.search(reference) or _RELATION.search(candidate))
+        and not (question.points and (_PAIR.fullmatch(reference) or _PAIR.fullmatch(candidate)))
+        and (found := _same_intervals(reference, candidate, question, same))
     ):
         return found
     ours, theirs = shape(reference), shape(candidate)
@@ -56,11 +64,36 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
         return Found(_same_tuple(ours, theirs, question, same), "tuple")
     if {ours.kind, theirs.kind} == {"set", "tuple"} or "builder" in (ours.kind, theirs.kind):
         return Found(False, "set")
+    if "tuple" in (ours.kind, theirs.kind) and (
+        _is_one_of_several(ours, reference) or _is_one_of_several(theirs, candidate)
+    ):
+        # Two solutions are no pair.
+        return Found(None, "tuple")
     if "tuple" in (ours.kind, theirs.kind):
         return Found(_same_members(_by_name(ours.parts), _by_name(theirs.parts), True, same), "tuple")
     kind = "set" if "set" in (ours.kind, theirs.kind) else "list"
+    if kind == "list" and _is_alternative(reference) != _is_alternative(candidate) and _are_propositions(ours, theirs):
+        return Found(None, kind)
     ordered = kind == "list" and question.ordered
     return Found(_same_members(ours.parts, theirs.parts, ordered, same), kind)
+
+
+def _is_one_of_several(found: Shape, text: str) -> bool:
+    """Whether a list gives several values of one thing: ``x = -2, x = 2``, "-2 or 2", ``\\pm 2``."""
+    if found.kind != "list":
+        return False
+    names = [pair[0].replace(" ", "") for pair in map(names_and_value, found.parts) if pair]
+    return len(names) > len(set(names)) or (_SEVERAL.search(text) is not None and not names)
+
+
+def _is_alternative(text: str) -> bool:
+    """Whether a list's members are joined by "or"."""
+    return _OR.search(text) is not None
+
+
+def _are_propositions(*lists: Shape) -> bool:
+    """Whether the members of lists are letters or words, for which "and" and "or" are not the same."""
+    return not any(_NUMERIC.search(part) for found in lists for part in found.parts)
 
 
 def _same_intervals(reference: str, candidate: str, question: Question, same: Same) -> Found | None:

@@ -110,10 +110,11 @@ _NAMED = (
     ("\\emptyset", "∅"),
     ("\\mid", "|"),
     ("\\cup", "∪"),
+    ("\\cap", "∩"),
     ("\\setminus", "∖"),
     ("\\neq", "≠"),
-    ("\\ne", "≠"),
 )
+_UNEQUAL = re.compile(r"\\ne(?![A-Za-z])")
 _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 
 
@@ -134,7 +135,7 @@ def tidy(text: str) -> str:
         text = _SPACING.sub(" ", text)
         for name, sign in _NAMED:
             text = text.replace(name, sign)
-        text = _MEMBER.sub("∈", text)
+        text = _UNEQUAL.sub("≠", _MEMBER.sub("∈", text))
     text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
     # Single blanks are more than neat: a pattern may try every place of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text

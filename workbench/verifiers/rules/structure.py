@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
+from workbench.verifiers.rules.qualifiers import changing
+
 Kind = Literal["list", "set", "tuple", "interval", "union", "matrix", "builder"]
 
 MOST_PARTS = 60
@@ -31,6 +33,7 @@ _PLUS_MINUS = re.compile(r"\\pm(?![A-Za-z])\s?|±")
 _UNION = re.compile(r"\s*∪\s*|\s*\\bigcup\s*|\s+[Uu]\s+(?=[(\[])")
 _CONDITION = re.compile(r"[<>≤≥∈≠=]|\\[lg](?:e|t)q?(?![A-Za-z])|\\[lg]eqslant|\\equiv|\\text|[a-z]{3}")
 _BEGINS_A_SHAPE = re.compile(r"\\begin|[(\[⟨{]|\\\{|[^=,]{1,40}\\begin")
+_EXTREMES = ("minimum", "maximum")
 _SAID = re.compile(r"([A-Za-z]{3,15})\s*(?::\s*|\s)(-?[\d\\].{0,60})")
 _NAME = re.compile(
     r"(?:\\?(?:angle|triangle|overline|vec|hat|bar|Delta|mathbf|widehat)\s*\{?\s*)?\\?[A-Za-z][A-Za-z]{0,11}'{0,2}\}?"
@@ -104,12 +107,17 @@ def split_list(text: str) -> list[str]:
 def names_and_value(text: str) -> tuple[str, str] | None:
     """``x = 5`` and ``minimum: 5`` as name and value; None when there is no single name before a sign."""
     head, sign, tail = text.partition("=")
-    if not sign and (said := _SAID.fullmatch(text)):
+    if not sign and (said := _SAID.fullmatch(text)) and not changing(said[1], _EXTREMES):
         return said[1].lower(), said[2]
     head = head.strip()
     if not sign or not tail.strip() or "=" in tail or tail[0] in "<>" or head[-1:] in "<>!:≠":
         return None
     return (head, tail.strip()) if _NAME.fullmatch(head) else None
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a name as it stands before an equals sign."""
+    return _NAME.fullmatch(text) is not None
 
 
 def _outward(found: re.Match[str]) -> Shape:

@@ -1,0 +1,84 @@
+"""`rules` accepts no answer that differs from a right one in a word or sign, and its twin that doesn't."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.verifiers.rules.judging import by_rules
+from tests.unit.verifiers.rules.table import boxed
+from workbench.model.verdict import Outcome, Verdict, VerifierInput
+from workbench.verifiers.pool import WorkerPool
+
+FOLDER = Path(__file__).resolve().parent / "twins"
+WHOLE = re.compile(r"boxed|\*\*|[.。!?？✗]$|\n|~~|答案|^Wie|Antwort|respuesta")
+"""A text that is a completion as it stands; others are tried in a box, behind "the answer is", and alone."""
+LEAST_ACCEPTED = 0.9
+
+
+def items(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads((FOLDER / name).read_text(encoding="utf-8"))["item"]
+    return found
+
+
+FREE_REWARDS, AWKWARD = items("free_rewards.toml"), items("awkward.toml")
+
+
+def completions(text: str) -> list[str]:
+    if WHOLE.search(text):
+        return [text]
+    alone = f"The answer is ${text}$." if "\\" in text else text
+    return [boxed(text), f"The reasoning is over.\n\nThe answer is {text}", alone]
+
+
+def judged(pool: WorkerPool, item: dict[str, Any], texts: list[str]) -> list[tuple[str, Verdict]]:
+    inputs = [
+        VerifierInput(
+            item=0,
+            question=item["question"],
+            reference=item["reference"],
+            completion=completion,
+            subtype=item.get("subtype"),
+        )
+        for completion in texts
+    ]
+    return [(one.completion, verdict) for one, verdict in zip(inputs, by_rules(pool, inputs), strict=True)]
+
+
+def named(item: dict[str, Any]) -> str:
+    return f"{item.get('kind', item['question'][:30])}: {item['reference']}"
+
+
+@pytest.mark.parametrize("item", FREE_REWARDS, ids=named)
+def test_what_is_not_the_answer_is_not_accepted_and_its_twin_is(rules_pool: WorkerPool, item: dict[str, Any]) -> None:
+    refused = judged(rules_pool, item, [form for text in item["refused"] for form in completions(text)])
+    assert [(text, verdict.rule) for text, verdict in refused if verdict.outcome is Outcome.CORRECT] == []
+    accepted = judged(rules_pool, item, [form for text in item["accepted"] for form in completions(text)])
+    assert [(text, verdict.reason) for text, verdict in accepted if verdict.outcome is not Outcome.CORRECT] == []
+
+
+@pytest.mark.parametrize("item", AWKWARD, ids=named)
+def test_a_right_answer_in_awkward_dress_is_not_incorrect(rules_pool: WorkerPool, item: dict[str, Any]) -> None:
+    dressed = judged(rules_pool, item, item["dressed"])
+    assert [(text, verdict.reason) for text, verdict in dressed if verdict.outcome is Outcome.INCORRECT] == []
+    wrong = judged(rules_pool, item, item["wrong"])
+    assert [(text, verdict.rule) for text, verdict in wrong if verdict.outcome is Outcome.CORRECT] == []
+
+
+def test_most_right_answers_in_awkward_dress_are_accepted(rules_pool: WorkerPool) -> None:
+    outcomes = [verdict.outcome for item in AWKWARD for _, verdict in judged(rules_pool, item, item["dressed"])]
+    assert len(outcomes) >= 90
+    assert outcomes.count(Outcome.CORRECT) >= LEAST_ACCEPTED * len(outcomes)
+
+
+def test_the_table_is_large_enough() -> None:
+    assert sum(len(item["refused"]) for item in FREE_REWARDS) >= 400
+    assert sum(len(item["accepted"]) for item in FREE_REWARDS) >= 140
+    assert {item["kind"] for item in FREE_REWARDS} == {
+        "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
+        "trailing words", "structure", "functions",
+    }  # fmt: skip

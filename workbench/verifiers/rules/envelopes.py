@@ -1,0 +1,114 @@
+"""What completions put round an answer: ``<answer>`` tags, a JSON object; and the polite line they end with."""
+
+from __future__ import annotations
+
+import json
+import re
+from json import JSONDecodeError
+
+from workbench.final_answer import FinalAnswer
+
+_TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
+_TAG_END = re.compile(r"</(?:answer|final_answer|final)>", re.IGNORECASE)
+_KEY = re.compile(r'"(?:final[_ ]?answer|answer|final|result|solution|value|答案)"\s*:\s*', re.IGNORECASE)
+_KEY_REACH = 40
+_UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
+"""A macro whose backslash nobody escaped, which JSON reads as a control character."""
+_OBJECT_END = re.compile(r"\}\s*(?:`{3}\s*)?\Z")
+_LONGEST = 2_000
+_COURTESY = re.compile(
+    r"""[\W_]*(?:(?:i\s+)?(?:hope|trust)\b.{0,40}\b(?:help|useful|clear|makes\s+sense|assist|clarif|answers)
+      | (?:please\s+)?(?:let\s+me\s+know|feel\s+free|(?:don['’]?t|do\s+not)\s+hesitate|reach\s+out|ask\s+(?:me|away))\b
+      | (?:if|should)\s+you\s+(?:have|need|want|would\s+like|wish|are)\b.{0,120}
+        (?:question|help|clarif|know|ask|assist|detail|step)
+      | (?:is\s+there\s+)?any(?:thing\s+else|\s+(?:other|more|further)?\s*questions?)\b
+      | (?:do|would)\s+you\s+(?:have\s+any|need|want|like)\b
+      | (?:thanks?|thank\s+you|cheers|good\s+(?:luck|job)|happy\s+to\s+help|glad\s+(?:to|i)\b|you['’]re\s+welcome
+          |best\s+(?:regards|wishes|of\s+luck)|have\s+a\s+(?:nice|great|good)|enjoy|happy\s+\w+ing|take\s+care|well\s+done
+          |great\s+question|keep\s+(?:up|practi))\b
+      | 希望|如果(?:你|您|还|有)|如有|若有|请告诉|请随时|欢迎|祝|谢谢|感谢|还有(?:什么|其他)
+      | (?:j['’]espère|n['’]hésite|bonne\s+(?:chance|journée)|espero|si\s+tienes|no\s+dudes|¡?buena\s+suerte|gracias
+          |ich\s+hoffe|viel\s+erfolg|falls\s+du|wenn\s+(?:du|sie)\s+(?:noch|fragen|weitere)|bei\s+(?:weiteren\s+)?fragen
+          |spero|se\s+hai|надеюсь|если\s+у\s+вас|удачи|お役に立|ご(?:不明|質問))
+    ).*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
+_TURN = re.compile(
+    r"\b(?:but|however|wrong|incorrect|actually|wait|instead|not\s+(?:right|correct)|answer)\b|[:：=]\s*\S|\\boxed|\d"
+    r"|(?-i:\b[B-HJ-Z]\b)",
+    re.IGNORECASE,
+)
+
+
+def enveloped(completion: str, start: int) -> FinalAnswer | None:
+    """The answer in the last ``<answer>`` tags, or under the key of a JSON object the reply ends with."""
+    return _tagged(completion, start) or _from_json(completion, start)
+
+
+def unpacked(completion: str, answer: FinalAnswer) -> str:
+    """An answer's text without what is only JSON: the escapes of a string, the brackets of a list of values."""
+    if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
+        return answer.text
+    if answer.text.startswith("[") and _KEY.search(completion[max(answer.start - _KEY_REACH, 0) : answer.start]):
+        inner = answer.text[1:-1]
+        return answer.text if "[" in inner else inner.replace('"', "")
+    if "\\" not in answer.text or completion[answer.start - 1] != '"' or _UNESCAPED.search(answer.text):
+        return answer.text
+    try:
+        text = json.JSONDecoder(strict=False).decode(f'"{answer.text}"')
+    except JSONDecodeError:
+        return answer.text
+    return text if isinstance(text, str) else answer.text
+
+
+def closing_line(line: str) -> bool:
+    """Whether a line only takes leave: "Hope this helps!", "希望对你有帮助！"."""
+    if _RULE.fullmatch(line):
+        return True
+    return len(line) <= _LINE and _COURTESY.fullmatch(line) is not None and _TURN.search(line) is None
+
+
+_LINE = 240
+
+
+def _tagged(completion: str, start: int) -> FinalAnswer | None:
+    ends = [tag.end() for tag in _TAG_END.finditer(completion, start)]
+    if not ends:
+        return None
+    found = [tag for tag in _TAGGED.finditer(completion, max(start, ends[-1] - _LONGEST), ends[-1]) if tag[2]]
+    if not found or completion[found[-1].end() :].strip(" \n.`"):
+        return None
+    return FinalAnswer(found[-1][2], *found[-1].span(2), "cue")
+
+
+def _from_json(completion: str, start: int) -> FinalAnswer | None:
+    end = _OBJECT_END.search(completion, max(start, len(completion) - _LINE))
+    if end is None:
+        return None
+    keys = [key.end() for key in _KEY.finditer(completion, max(start, len(completion) - _LONGEST))]
+    if not keys:
+        return None
+    begin = keys[-1]
+    try:
+        value, behind = json.JSONDecoder(strict=False).raw_decode(completion, begin)
+    except (JSONDecodeError, RecursionError):
+        return _unescaped(completion, begin, end.start())
+    if completion[behind:].strip(" \n\t`.}],") and not completion[behind:].lstrip().startswith(","):
+        return None
+    if isinstance(value, str):
+        begin, behind = begin + 1, behind - 1
+    text = completion[begin:behind].strip()
+    if not text or isinstance(value, (dict, type(None))):
+        return None
+    begin = completion.index(text, begin)
+    return FinalAnswer(text, begin, begin + len(text), "cue")
+
+
+def _unescaped(completion: str, begin: int, end: int) -> FinalAnswer | None:
+    """A string with LaTeX whose backslashes nobody escaped, which is no JSON."""
+    text = completion[begin:end].strip()
+    if len(text) < 3 or text[0] != '"' or text[-1] != '"' or '"' in text[1:-1]:
+        return None
+    begin = completion.index(text, begin) + 1
+    return FinalAnswer(text[1:-1], begin, begin + len(text) - 2, "cue")

@@ -1,0 +1,168 @@
+"""What stands before and behind an answer in a completion, and whether that denies it or makes it another value."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import NamedTuple
+
+from workbench.final_answer import FinalAnswer, reply_start
+
+_REACH = 300
+_MACRO = re.compile(r"\\f?boxed\s*\{\s*\Z|\\fbox\s*\{\s*\Z")
+_MACRO_REACH = 24
+_CLOSED = re.compile(r"\s*\}")
+_SENTENCE = re.compile(r"(?:[.!?][\"”’')\]]*(?=[\s*])|[。！？；])[\s*_]*")
+_OPENERS = re.compile(r"(?:\s|\$|\\[(\[]|\*\*|__|~|\\[,;:! ]|\\(?:displaystyle|text\w*\s*\{)|\{)*\Z")
+
+_OPINION = (
+    r"(?:do|does|did|would|could|can|should|will|must)(?:n['’]?t|\s+not)\s+(?:think|believe|say|agree|accept|guess|claim"
+    r"|mean|suppose|see\s+how|consider)|(?:\bis|['’]s|\bbe)\s+(?:not|false|wrong|incorrect|untrue|a\s+mistake)\s+"
+    r"(?:true\s+|correct\s+|right\s+|the\s+case\s+|so\s+)?(?:that|to)\b|\bdoubt\w*|\bden(?:y|ies|ied)\b|\brefut\w+|\bnobody\b"
+    r"|\bno\s+one\b|\bhard\s+to\s+believe|\bfar\s+from"
+)
+_NEGATION = re.compile(
+    rf"(?P<opinion>{_OPINION})"
+    r"|\bno\s+(?:es|son|era)\b|\b(?:anything|anyone|anybody|everything|everyone|all|any\s+\w+)\s+(?:but|except)\b"
+    r"|\b(?:not|never|neither|nor|cannot|hardly|scarcely|except|excluding|wrong\w*|incorrect\w*|false\w*|mistak\w+|untrue"
+    r"|rather\s+than|instead\s+of|other\s+than|different\s+from|distinct\s+from|unlike|isnt|nope|wasnt)\b|n['’]t\b"
+    r"|不是|并非|不为|不等于|不会|不可能|不应|绝非|不选|不对|错误|错的|除了|除"
+    r"|\b(?:nicht|kein\w*|niemals|falsch\w*|pas|jamais|faux|fausse|nunca|jamás|falso|incorrect[oa]|non\s+è|não|niet|inte|nie)\b"
+    r"|\bне\b|\bневерн\w+|\bнеправильн\w+",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(
+    r"[,;:：，；、—–\n=]|\b(?:so|thus|hence|therefore|but|and|then|which|we|giving|gives|yield\w*|leaving|instead|rather|sondern"
+    r"|mais|sino|donc|also|por\s+tanto)\b|(?:而是|所以|因此|故)"
+)
+_ASSERTS = re.compile(
+    r"[=:：≈]|\b(?:is|are|was|were|equals?|give[sn]?|giving|yield\w*|get|gets|obtain\w*|have|has|had|find|found|lea(?:ves?|ving)"
+    r"|becomes?|makes?|so|thus|hence|therefore|but|then|answer|result|solution|est|sont|ist|sind|es|son|sondern|mais|sino"
+    r"|donc|also|choose|pick|instead|options?|choices?|namely|means?|only|answers?)\b|[是为得有选]|所以|因此|故|而是",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"[,;:：，；、—–\n]|\b(?:so|thus|hence|therefore|but)\b|而是|所以|因此|故")
+_OF_THE_ANSWER = re.compile(
+    r"\b(?:answers?|results?|solution|it|this|that|option|choice|réponse|antwort|respuesta)\b[^,;:.\n]{0,30}\Z",
+    re.IGNORECASE,
+)
+
+_FALSE = (
+    r"(?:wrong|incorrect|false|mistaken|untrue|erroneous|mistake|invalid|nonsense|rejected|ruled\s+out|disproved|refuted"
+    r"|impossible|nope|crossed\s+out|off\s+by|a\s+trap|a\s+distractor"
+    r"|too\s+(?:small|large|big|high|low|many|few|much|little|long|short|early|late)"
+    r"|(?:not|n['’]t|never|hardly)\s+(?:(?:the|a|an|my|our|quite|really|actually|be|even|at\s+all|what)\s+){0,3}"
+    r"(?:correct|right|true|answers?|solution|result|it|valid|possible|acceptable|enough|so|asked|final|plausible|work)"
+    r"|can(?:not|['’]t)\s+(?:be|work)|fails?\b|does\s+not\s+(?:work|fit|hold|satisfy)|doesn['’]t\s+(?:work|fit|hold|satisfy)"
+    r"|falsch|nicht\s+richtig|faux|fausse|falso|incorrecto|неверно|неправильно)"
+)
+_SAID_FALSE = re.compile(
+    rf"\b{_FALSE}\b|错|不对|不正确|不是|不成立|不可能|[✗✘❌]|\\(?:times|xmark)\s*\Z|\bn(?:icht|on)\b", re.IGNORECASE
+)
+_WITHDRAWN = re.compile(
+    rf"""\W*(?:
+        (?:no|nope|nah|non|nein)\s*(?:[,.!;:—–…-]|\Z|\b(?:it|that|this|wait|the\s+answer)\b)
+      | (?:wrong|incorrect|false|wait|oops|hmm|sorry|correction|scratch\s+that|hardly|never
+          |on\s+second\s+thoughts?|just\s+kidding|not\s+(?:so|quite|really|right|correct|true|at\s+all)|ignore\s+that|strike\s+that|disregard)\b
+      | (?:or\s+(?:is|was|maybe|perhaps|rather)|actually|rather|i\s+mean)\b
+      | (?:but|however|yet|though|still|unfortunately|clearly|obviously|of\s+course)?\W*(?:,\s*)?
+        (?:this|that|it|which|the\s+(?:above|box|boxed|answer|result|value|last|previous)\b[\w\s]{{0,20}}|everything|all\s+of\s+(?:this|that))
+        ['’\w\s]{{0,24}}?\b{_FALSE}\b
+      | 不对|错了|不是|等等|这是错|其实 | [✗✘❌]
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_QUESTIONED = re.compile(r"[\s$*_}\])\\\"'”’]{0,8}(?:\([^()]{0,20}\))?[?？]")
+_ASKED = re.compile(r"[^.!。！\n]{0,80}[?？]")
+_ASIDE = re.compile(r"\((?:and )?not\s[^()]{1,40}\)|,?\s*(?:and )?not\s+[$\\(]{0,3}-?\d[\d.,/]*[$)]?", re.IGNORECASE)
+_BECAUSE = re.compile(r"\b(?:because|since|as|while|whereas|where|when|for)\b")
+
+_CHANGED_BEFORE = re.compile(
+    r"""(?:(?<![\s*])[-+−*/^_×·÷±∓√¬<>≤≥≠%|] | (?<=[=\d)}])\s*[-+−/×·÷±]\s* | (?<![=\-\s])[<>]
+      | [≤≥≠±∓√¬⩾⩽≮≯] | (?<![\s\W])\d | ~~
+      | \\(?:times|cdot|div|pm|mp|leq?|geq?|leqslant|geqslant|lt|gt|neq?|not|sqrt|d?frac|tfrac|lnot|neg|ngeq|nleq|nless
+          |ngtr|x?cancel|bcancel|sout|ll|gg|in|notin|propto|log|ln|sin|cos|tan|binom|overline|bar|left\|)\s*(?:\[[^\]]*\])?\s*\{?
+      | \}\s*\{ )\Z""",
+    re.VERBOSE,
+)
+_CHANGED_BEHIND = re.compile(
+    r"""[\s}]*(?:
+        (?:[+−×·÷±/<>≤≥≠^]|(?<!\*)\*(?!\*)|-)\s*[\d\\({]
+      | (?:\^|_|[≤≥≠×÷±]) | \+\s*(?:[.,;$]|\Z) | \d
+      | \\(?:times|cdot|div|pm|mp|leq?|geq?|lt|gt|neq?|leqslant|geqslant|mod|bmod|pmod)(?![A-Za-z])
+      | !\s*(?:\$|\\[)\]]) | ~~ )""",
+    re.VERBOSE,
+)
+_MATH_OPENERS = re.compile(r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z])|\\[,;:! ]|[ \n~])*\Z")
+
+
+class Surroundings(NamedTuple):
+    """The text round an answer.
+
+    Attributes:
+        before: The sentence up to the answer, box and math delimiters left out.
+        left: The same with what stands right before the answer as it is.
+        behind: The reply from the answer's end on, so far as it may still speak of it.
+    """
+
+    before: str
+    left: str
+    behind: str
+
+
+def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
+    """Look round an answer in its completion."""
+    start, end = answer.start, answer.end
+    if answer.how == "boxed" and (macro := _MACRO.search(completion, max(start - _MACRO_REACH, 0), start)):
+        start = macro.start()
+        closed = _CLOSED.match(completion, end)
+        end = closed.end() if closed else end
+    left = completion[max(reply_start(completion), start - _REACH, 0) : start]
+    cuts = [cut.end() for cut in _SENTENCE.finditer(left)]
+    left = left[cuts[-1] if cuts else 0 :]
+    return Surroundings(_OPENERS.sub("", left), left, completion[end : end + _REACH])
+
+
+def denied(around: Surroundings) -> bool:
+    """Whether the text takes the answer for wrong, doubts it, asks for it, or takes it back."""
+    return _denied_before(around.before) or _denied_behind(around.behind)
+
+
+def changed(around: Surroundings) -> bool:
+    """Whether the answer is part of a larger formula: ``-\\boxed{12}``, ``\\boxed{12}+1``."""
+    left = _MATH_OPENERS.sub("", around.left)
+    return _CHANGED_BEFORE.search(left) is not None or _CHANGED_BEHIND.match(around.behind) is not None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    found = deque(pattern.finditer(text), maxlen=1)
+    return found[0] if found else None
+
+
+def _denied_before(before: str) -> bool:
+    last = _last(_NEGATION, before)
+    if last is None:
+        return False
+    between = before[last.end() :]
+    if last["opinion"]:
+        return _CLAUSE.search(between) is None
+    pause = _BREAK.search(between)
+    if pause is not None:
+        return _ASSERTS.search(between, pause.start()) is None
+    return _ASSERTS.search(between) is None or _OF_THE_ANSWER.search(between) is not None
+
+
+def _denied_behind(behind: str) -> bool:
+    if not behind.strip():
+        return False
+    if _QUESTIONED.match(behind):
+        return True
+    parts = _SENTENCE.split(behind, maxsplit=4)
+    first = parts[0].split("\n\n", 1)
+    rest = _BECAUSE.split(_ASIDE.sub("", first[0]), maxsplit=1)[0]
+    if _SAID_FALSE.search(rest) or (_ASKED.match(behind) and len(parts[0]) < _SHORT_QUESTION):
+        return True
+    return any(_WITHDRAWN.match(part) for part in [*first[1:], *parts[1:]])
+
+
+_SHORT_QUESTION = 40

@@ -1,0 +1,109 @@
+"""What makes `rules` doubt that two equal answers are the same: it abstains rather than call such a completion correct.
+
+A comparer looks at two short texts. Whether the completion means what its short text says is asked here, once, of every
+verdict "correct": is the answer denied, is it part of a larger formula or phrase, is it solved, is it the same thing?
+"""
+
+from __future__ import annotations
+
+import re
+
+from workbench.verifiers.rules.alike import (
+    asked_words,
+    currencies,
+    goes_on,
+    other_case,
+    other_currency,
+    other_things,
+    other_units,
+)
+from workbench.verifiers.rules.answers import Answers, boxes_of
+from workbench.verifiers.rules.phrases import is_prose
+from workbench.verifiers.rules.qualifiers import (
+    changed_by_words,
+    changing,
+    denying,
+    leading_words,
+    words,
+)
+from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.solved import restates, unworked
+from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings
+
+_FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
+_SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
+_SAME_TEXT = ("text.exact", "text.canonical", "text.wording")
+_SPELT = ("text", "state", "list")
+_IN_A_SENTENCE = ("text.contained", "text.words", "text.noun")
+_RELATED = (
+    "expression",
+    "equation",
+    "symbolic",
+    "number",
+    "quantity",
+    "list",
+    "tuple",
+    "interval",
+    "degrees",
+    "percent",
+)
+_WORKED_OUT = ("expression", "equation", "symbolic")
+_VALUES = ("text", "number", "quantity", "expression")
+
+
+def doubt(answers: Answers, completion: str, question: Question, rule: str) -> str | None:
+    """The reason code of an abstention where a verdict "correct" would be unsure; None where nothing speaks against it.
+
+    Args:
+        answers: Both final answers.
+        completion: The completion.
+        question: The question.
+        rule: The rule by which both are equal.
+    """
+    candidate = answers.candidate
+    reference, answer = " ".join(answers.parts), " ".join(boxes_of(candidate))
+    around = surroundings(completion, candidate)
+    meant = {*words(reference), *asked_words(question.text)}
+    if denied(around):
+        return "qualified"
+    if candidate.how in ("boxed", "math", "bold"):
+        if changed(around) or changed_by_words(around.before, around.behind, meant, scaling_only=True):
+            return "qualified"
+        if _other_outside(reference, answer, around, question, rule):
+            return "alike"
+    if rule.startswith("choice"):
+        known = {*words(reference), *(word for text in question.options.values() for word in words(text))}
+        return "qualified" if denying(answer, known) else None
+    if rule.startswith(_SPELT) and other_case(reference, answer, question, rule):
+        return "alike"
+    if rule in _SAME_TEXT or rule.startswith(("state", "brackets")):
+        return None
+    if other_currency(reference, answer, question, rule):
+        return "alike"
+    if rule.startswith("text"):
+        return "alike" if rule in _IN_A_SENTENCE and goes_on(reference, answer, question) else None
+    return _not_the_value(reference, answer, question, rule)
+
+
+def _not_the_value(reference: str, answer: str, question: Question, rule: str) -> str | None:
+    """What may be wrong with an answer that has the reference's value."""
+    kind = rule.partition(".")[0]
+    if kind in ("number", "quantity"):
+        before = leading_words(answer)
+        if changing(before, words(reference)) and not is_prose(answer):
+            return "qualified"
+        if other_things(reference, answer, question):
+            return "alike"
+    if kind in _RELATED and restates(reference, answer, question.text):
+        return "unsolved"
+    return "unsolved" if kind in _WORKED_OUT and unworked(reference, answer, question.text) else None
+
+
+def _other_outside(reference: str, answer: str, around: Surroundings, question: Question, rule: str) -> bool:
+    """Whether a unit, currency or noun outside a box makes another thing of what is in it: ``€\\boxed{5}``."""
+    sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
+    behind, noun = (found["sign"] or "", found["noun"] or "") if found else ("", "")
+    outside = f"{sign[0] if sign else ''} {answer} {behind} {noun}"
+    if currencies(outside) - currencies(answer):
+        return other_currency(reference, outside, question, rule)
+    return bool(noun) and rule.partition(".")[0] in _VALUES and other_units(reference, answer, noun, question)

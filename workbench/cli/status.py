@@ -26,7 +26,10 @@ def command(database: str, as_json: bool) -> None:
     if counts.checks:
         show(f"  {counts.checks} of them are checks, which are part of no benchmark")
     for person in counts.people:
-        show(f"  {person.name}: {person.done} labelled, {person.left} left, {person.conflicts} conflicts to settle")
+        away = f"{person.away} in a bundle, " if person.away else ""
+        show(
+            f"  {person.name}: {person.done} labelled, {person.left} left, {away}{person.conflicts} conflicts to settle"
+        )
     if counts.flags:
         show(f"  {counted(counts.flags, 'flag')} to answer: workbench flags DB")
     if counts.quarantined:

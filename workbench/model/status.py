@@ -15,13 +15,21 @@ class DatasetInfo(Struct, frozen=True, kw_only=True):
 
 
 class PersonProgress(Struct, frozen=True, kw_only=True):
-    """One person's work: correctness labels in force, items left for them, conflicts they may settle."""
+    """One person's work.
+
+    Attributes:
+        done: Correctness labels in force.
+        left: Items that will still be served to them here.
+        conflicts: Conflicts they may settle.
+        away: Items they took along in a bundle that has not come back.
+    """
 
     name: str
     role: str
     done: int
     left: int
     conflicts: int
+    away: int = 0
 
 
 class Status(Struct, frozen=True, kw_only=True):

@@ -28,12 +28,14 @@ class Counts(NamedTuple):
         leased: Under lease, whatever for.
         fresh: Items that could still be theirs and that they have not skipped.
         skipped: Those they have skipped.
+        away: Taken along in a bundle, whatever for.
     """
 
     done: int
     leased: int
     fresh: int
     skipped: int
+    away: int
 
 
 # What keeps a person from an item: a slot or a label in its round, a look at what others said of it, or that its
@@ -263,16 +265,17 @@ def may_have(connection: sqlite3.Connection, annotator: int, completion: int) ->
 
 
 OWN_SLOTS = (
-    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased') FROM assignments "
+    "SELECT count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'leased'), "
+    "count(*) FILTER (WHERE state = 'away') FROM assignments "
     "WHERE annotator_id = ? AND task = 'correctness' AND state <> 'past'"
 )
 
 
 def counts(connection: sqlite3.Connection, annotator: int) -> Counts:
     """How far a person is, and what is left for them."""
-    done, leased_now = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
+    done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
     fresh, skipped = _offered(connection, annotator)
-    return Counts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator))
+    return Counts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
 
 
 def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:

@@ -40,6 +40,7 @@ def people(database: Database) -> list[PersonProgress]:
                 done=labels,
                 left=counts.leased + counts.fresh + counts.skipped,
                 conflicts=conflicts.count(reader, person.id),
+                away=counts.away,
             )
         )
     return found

@@ -16,10 +16,11 @@ from workbench.store.secrets import secret
 
 
 class Progress(Struct, frozen=True):
-    """How far a person is: labels done, and items that will still be served to them."""
+    """How far a person is: labels done, items that will still be served to them, and items they took along."""
 
     done: int
     left: int
+    away: int = 0
 
 
 def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> int | None:
@@ -134,4 +135,4 @@ def progress(connection: people.Connection, person: int, policy: AnnotationPolic
         checks=len(claiming.unanswered_checks(connection, person)) if policy.check_rate else 0,
         repeats=len(claiming.repeatable(connection, person, _before(policy, at))) if policy.repeat_share else 0,
     )
-    return Progress(done=counts.done, left=counts.leased + coming + counts.skipped)
+    return Progress(done=counts.done, left=counts.leased + coming + counts.skipped, away=counts.away)

@@ -121,7 +121,7 @@ class AnnotateScreen(ItemFlow):
     def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
         """Keep progress and pace; a correction of an earlier label is neither."""
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
-            self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0))
+            self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
             self.workbench.pace.label(item.completion, answer.focused_ms)
 
@@ -293,6 +293,8 @@ class AnnotateScreen(ItemFlow):
         if self._progress is not None:
             yield Part(f"{self._progress.done:,} done")
             yield Part(f"{self._progress.left:,} left")
+            if self._progress.away:
+                yield Part(f"{self._progress.away:,} in a bundle", rank=4)
             yield from pace_parts(self.workbench.pace, self._progress.left)
         if self._revisiting:
             yield Part("your earlier label")

@@ -192,7 +192,14 @@ def _own_progress(project: Project, person: str) -> PersonProgress:
     finally:
         session.close()
     conflicts = AdjudicationSession(project, person).left()
-    return PersonProgress(name=person, role="annotator", done=progress.done, left=progress.left, conflicts=conflicts)
+    return PersonProgress(
+        name=person,
+        role="annotator",
+        done=progress.done,
+        left=progress.left,
+        conflicts=conflicts,
+        away=progress.away,
+    )
 
 
 def _own_content(person: PersonProgress, width: int) -> Content:
@@ -201,6 +208,8 @@ def _own_content(person: PersonProgress, width: int) -> Content:
         lines.append(Content("Open Annotate to label the next item."))
     elif person.conflicts:
         lines.append(Content("Open Adjudicate to settle the conflicts."))
+    elif person.away:
+        lines.append(Content(f"What is left is in your bundle: {counted(person.away, 'item')}."))
     else:
         lines.append(Content("Nothing is left for you at the moment."))
     return Content("\n").join(lines)

@@ -77,15 +77,17 @@ def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Conte
 
 def person_line(person: PersonProgress, width: int = NARROW) -> Content:
     """One person's progress."""
-    part = share(person.done, person.done + person.left)
+    part = share(person.done, person.done + person.left + person.away)
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
+    away = f"  {compact_count(person.away)} in a bundle" if person.away else ""
     return Content.assemble(
         (fit(person.name, names), "bold"),
         " ",
-        (bar(part, max(4, width - names - 33)), "$text-success"),
+        (bar(part, max(4, width - names - 33 - len(away))), "$text-success"),
         f" {person.done:>6,} done {person.left:>6,} left ",
         (f"{conflicts:>7}", "$text-warning"),
+        (away, "$foreground-muted"),
     )
 
 

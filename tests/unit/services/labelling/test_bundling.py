@@ -20,8 +20,11 @@ from workbench.services.labelling.coordinating import reopen
 from workbench.services.labelling.guidelines import add_version, current
 from workbench.services.labelling.merging import merge
 from workbench.services.labelling.people import add_annotators, annotators, assign
+from workbench.services.labelling.serving import Progress
 from workbench.services.project import Project, open_project
+from workbench.services.status import status
 from workbench.store import assignments, events
+from workbench.tui.widgets.overview import person_line
 
 MARK = "LeakedFromHome"
 
@@ -126,6 +129,25 @@ def test_while_a_bundle_is_away_nobody_is_served_its_items(home: Project, tmp_pa
         session.heartbeat()
         session.release(item.completion, *away)
     assert {row[0] for row in _away(home)} == away
+
+
+def test_what_is_away_is_part_of_progress(home: Project, tmp_path: Path) -> None:
+    def of_ann() -> tuple[int, int, int]:
+        (person,) = [person for person in status(home).people if person.name == "ann"]
+        return person.done, person.left, person.away
+
+    done, left, away = of_ann()
+    assert away == 0
+    bundle(home, tmp_path / "ann.db", annotator="ann", limit=5)
+    assert of_ann() == (done, left - 5, 5)
+    with closing(AnnotationSession(home, "ann")) as session:
+        assert session.progress() == Progress(0, left - 5, 5)
+    (person,) = [person for person in status(home).people if person.name == "ann"]
+    assert "5 in a bundle" in person_line(person, 80).plain
+    assert len(person_line(person, 80).plain) <= 80
+    label_all(tmp_path / "ann.db", "ann")
+    merge(home, tmp_path / "ann.db")
+    assert of_ann() == (done + 5, left - 5, 0)
 
 
 def _away(project: Project) -> list[tuple[int]]:

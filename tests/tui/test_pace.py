@@ -51,6 +51,24 @@ async def test_the_title_says_how_far_and_how_fast(project: Project) -> None:
         assert "saved ✓ correct" in it.title()
 
 
+async def test_only_a_first_decision_is_called_fast(project: Project) -> None:
+    async with desk(project, "amira", (120, 40)) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        await it.press("1")
+        assert "fast: " in it.title()
+        await it.press("left_square_bracket", "0")
+        assert "saved ✓ incorrect" in it.title()
+        assert "fast" not in it.title(), "a correction"
+        await it.press("right_square_bracket")
+        clock.ahead += 20
+        it.app.at_work.touch()
+        await it.press("1")
+        await it.press("z", "0")
+        assert "saved ✓ incorrect" in it.title()
+        assert "fast" not in it.title(), "the item was looked at before the undo"
+
+
 async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project) -> None:
     async with desk(project, "amira") as it:
         it.app.pace._took = dict.fromkeys(range(1000), 9000)

@@ -6,7 +6,7 @@ import sqlite3
 from typing import NamedTuple
 
 from workbench.model.label import Task
-from workbench.store.events import IN_FORCE, OF_THIS_ROUND
+from workbench.store.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
 from workbench.store.selection import COLUMNS, items_for
 
 GROUPS = ("type", "subtype", "domain", "source", "dataset")
@@ -21,6 +21,8 @@ _NO_CHECK: dict[Task, str] = {
 }
 """Items whose answer is known are no part of agreement, nor is a question that has no others."""
 
+_LOOKED = LONGEST_LOOK.format("look.focused_ms")
+
 
 class Label(NamedTuple):
     """A person's label in force.
@@ -30,7 +32,7 @@ class Label(NamedTuple):
         annotator: Row id of the person.
         value: The verdict, or the subtype code.
         unblinded: The person had seen gold, verdicts or others' labels before.
-        focused_ms: How long they looked; -1 where it is not known.
+        focused_ms: How long they looked, at their longest look; -1 where it is not known.
         created_at: When.
     """
 
@@ -49,7 +51,7 @@ def labels(connection: sqlite3.Connection, task: Task) -> list[Label]:
     """
     value = _VALUE[task]
     rows = connection.execute(
-        f"SELECT e.subject, e.annotator_id, e.{value}, e.unblinded, coalesce(e.focused_ms, -1), e.created_at "
+        f"SELECT e.subject, e.annotator_id, e.{value}, e.unblinded, coalesce({_LOOKED}, -1), e.created_at "
         f"FROM label_events AS e WHERE e.task = ? AND e.kind = 'label' AND e.{value} IS NOT NULL "
         f"AND {IN_FORCE} AND {OF_THIS_ROUND} AND {_NO_CHECK[task]} "
         "ORDER BY e.subject, e.annotator_id, e.created_at, e.uuid",

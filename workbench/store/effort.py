@@ -6,7 +6,7 @@ import sqlite3
 from array import array
 from typing import NamedTuple
 
-from workbench.store.events import IN_FORCE, OF_THIS_ROUND
+from workbench.store.events import IN_FORCE, LONGEST_LOOK, OF_THIS_ROUND
 
 
 class Begun(NamedTuple):
@@ -23,8 +23,9 @@ class Begun(NamedTuple):
 
 def label_times(connection: sqlite3.Connection) -> array[int]:
     """Milliseconds each label in force on a completion took its maker; labels without a time are left out."""
+    took = LONGEST_LOOK.format("coalesce(look.focused_ms, look.open_ms)")
     rows = connection.execute(
-        "SELECT coalesce(e.focused_ms, e.open_ms) AS taken FROM label_events AS e "
+        f"SELECT {took} AS taken FROM label_events AS e "
         f"WHERE e.task = 'correctness' AND e.kind = 'label' AND taken IS NOT NULL AND {IN_FORCE}"
     )
     return array("q", (taken for (taken,) in rows))

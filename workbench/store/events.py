@@ -133,6 +133,13 @@ OF_THIS_ROUND = (
 )
 """The event with the alias e was given in the round that is under way."""
 
+LONGEST_LOOK = (
+    "(SELECT max({0}) FROM label_events AS look WHERE look.task = e.task AND look.subject = e.subject "
+    "AND look.annotator_id = e.annotator_id AND look.kind = e.kind AND look.round = e.round)"
+)
+"""The longest that the maker of the event with the alias e looked at its subject in its round, by the events' own
+measure (``look.focused_ms``): what an undo took back and what corrects it are one decision, not a fast second one."""
+
 FLAG_STANDS = (
     "f.kind = 'flag' AND f.flagged AND NOT EXISTS (SELECT 1 FROM label_events AS o WHERE o.kind = 'flag' "
     "AND o.subject = f.subject AND o.annotator_id = f.annotator_id AND (o.created_at, o.uuid) > (f.created_at, f.uuid))"

@@ -16,14 +16,20 @@ class Pace:
 
     def __init__(self) -> None:
         self._took: dict[int, int] = {}
+        self._taken_back: dict[int, int] = {}
 
     def label(self, completion: int, focused_ms: int) -> None:
-        """An item was labelled; said again (its type, another note), the longer time counts."""
-        self._took[completion] = max(focused_ms, self._took.get(completion, 0))
+        """An item was labelled; said again (its type, another note, after an undo), the longest time counts."""
+        self._took[completion] = max(focused_ms, self.longest(completion))
 
     def take_back(self, completion: int) -> None:
         """The label was taken back."""
-        self._took.pop(completion, None)
+        if completion in self._took:
+            self._taken_back[completion] = self._took.pop(completion)
+
+    def longest(self, completion: int) -> int:
+        """The longest that an item took, in milliseconds, also before its label was taken back; 0 where it is new."""
+        return max(self._took.get(completion, 0), self._taken_back.get(completion, 0))
 
     @property
     def labels(self) -> int:

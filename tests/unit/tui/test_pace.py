@@ -41,6 +41,16 @@ def test_a_label_taken_back_is_no_label() -> None:
     assert pace.labels == 1
 
 
+def test_an_item_labelled_again_after_an_undo_took_what_it_took_before() -> None:
+    pace = paced(4, 4, 4, 4, 30)
+    pace.take_back(4)
+    assert (pace.labels, pace.longest(4), pace.longest(5)) == (4, 30_000, 0)
+    pace.label(4, 700)
+    pace.take_back(4)
+    pace.label(4, 900)
+    assert (pace.labels, pace.to_go(5)) == (5, 46)
+
+
 def test_the_time_to_go_stays_longest() -> None:
     pieces = sorted(pace_parts(paced(*[9] * ENOUGH), 40), key=lambda part: part.rank)
     assert [part.text for part in pieces] == ["≈ 6 min to go", "9.0 s each", f"{ENOUGH} this session"]

@@ -111,7 +111,7 @@ class AnnotateScreen(ItemFlow):
             self.know_type(texts.item.question, answer.subtype)
         self._count_label(texts.item, answer)
         self._current = texts._replace(item=_answered(texts.item, answer))
-        self._said = _saved_words(answer, decided=bool(stored) and not stay)
+        self._said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
         if self._queued is not None:
             queued, self._queued = self._queued, None
             self._submit(queued.answer, pressed_at=queued.pressed_at)
@@ -124,6 +124,13 @@ class AnnotateScreen(ItemFlow):
             self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
             self.workbench.pace.label(item.completion, answer.focused_ms)
+
+    def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
+        """Milliseconds a decision took; None where it corrects one, or was not timed."""
+        corrects = item.subtype if answer.verdict is None else item.verdict
+        if corrects is not None or answer.open_ms is None:
+            return None
+        return max(answer.open_ms, self.workbench.pace.longest(item.completion))
 
     def _queue(self, answer: Answer) -> None:
         self._queued = Queued(answer, self.workbench.at_work.acted_at)
@@ -320,11 +327,10 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
     )
 
 
-def _saved_words(answer: Answer, *, decided: bool) -> str:
-    """What was stored, since its item may have gone from the screen; and whether a decision took hardly any time."""
+def _saved_words(answer: Answer, took_ms: int | None) -> str:
+    """What was stored, since its item may have gone from the screen; and whether the decision took hardly any time."""
     words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
-    fast = decided and answer.open_ms is not None and answer.open_ms < FAST_MS
-    return f"{words} · fast: {(answer.open_ms or 0) / 1000:.1f} s" if fast else words
+    return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
 
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:

@@ -21,6 +21,7 @@ from workbench.services.labelling.agreement.measuring import agreement, agreemen
 from workbench.services.labelling.agreement.pair_items import pair_items
 from workbench.services.labelling.agreement.text import agreement_text
 from workbench.services.project import Project
+from workbench.store import effort
 
 
 @pytest.fixture
@@ -175,6 +176,23 @@ def test_times_and_fast_decisions(project: Project, record: Record) -> None:
     ann = person(of(project), "ann")
     assert ann.median_ms == 1_999.5
     assert (ann.fast.n, ann.fast.share) == (4, 0.5)
+
+
+def test_a_label_given_again_is_as_fast_as_its_longest_look(project: Project, record: Record) -> None:
+    slow = record.say("ann", 1, "c", focused_ms=30_000)
+    back = record.say("ann", 1, "", kind="retraction", supersedes=slow)
+    record.say("ann", 1, "c", focused_ms=600, supersedes=back)
+    first = record.say("ann", 2, "c", focused_ms=45_000)
+    record.say("ann", 2, "i", focused_ms=900, supersedes=first)
+    hasty = record.say("ann", 3, "c", focused_ms=700)
+    record.say("ann", 3, "i", focused_ms=800, supersedes=hasty)
+    record.say("bob", 1, "c", focused_ms=500)
+    found = of(project)
+    assert person(found, "ann").fast.n == 3
+    assert person(found, "ann").fast.share == pytest.approx(1 / 3)
+    assert person(found, "ann").median_ms == 30_000
+    assert person(found, "bob").fast.share == 1
+    assert sorted(effort.label_times(project.database.reader())) == [500, 800, 30_000, 45_000]
 
 
 def test_the_type_task_is_on_questions(project: Project, record: Record) -> None:

@@ -9,8 +9,9 @@ from msgspec import Struct
 Form = Literal["expression", "statement", "program", "stdio"]
 """How a test asks.
 
-- ``expression``: ``assert L == literal``; only ``L`` is evaluated in the sandbox and its value is compared outside.
-- ``statement``: any other Python statements; whether they raise is seen inside the sandbox only (forgeable).
+- ``expression``: an assertion about the value of one call, such as ``assert f(1) == literal``. If the call is of what
+  the problem tests, only it is evaluated in the sandbox, and its value is compared outside; else as ``statement``.
+- ``statement``: any other statements; whether they raise is seen inside the sandbox only (forgeable).
 - ``program``: statements that stand behind the solution as one program (``suite=whole``; forgeable).
 - ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
 """
@@ -32,13 +33,20 @@ OUTCOMES: Final[dict[str, str]] = {
     "s": "no Python: a syntax error",
     "x": "killed, or never reported",
     "n": "not run",
+    "b": "broken test: it counts for nobody",
 }
 """Outcome letters of a test and what they mean."""
 
 PASS: Final = "p"
 ASSERTION: Final = "f"
 NOT_RUN: Final = "n"
+BROKEN: Final = "b"
 BASE: Final = "base"
+
+
+def counted(outcomes: str) -> int:
+    """Tests that count, of some outcomes: all but broken ones."""
+    return len(outcomes) - outcomes.count(BROKEN)
 
 
 class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,6 +96,8 @@ class Program(Struct, frozen=True, kw_only=True):
         tests: The tests, in order.
         language: As in `Problem`.
         seconds: Wall time a test may take.
+        entry_point: As in `Problem`.
+        broken: Places of tests that can say nothing of any solution; they are not run.
     """
 
     source: str
@@ -95,6 +105,8 @@ class Program(Struct, frozen=True, kw_only=True):
     setup: str = ""
     language: str = "python"
     seconds: float = 3.0
+    entry_point: str | None = None
+    broken: tuple[int, ...] = ()
 
 
 class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -146,12 +158,17 @@ class Execution(Struct, frozen=True, kw_only=True):
     @property
     def ran(self) -> int:
         """Tests that were run."""
-        return len(self.outcomes) - self.outcomes.count(NOT_RUN)
+        return self.counted - self.outcomes.count(NOT_RUN)
+
+    @property
+    def counted(self) -> int:
+        """Tests that count: all but broken ones."""
+        return counted(self.outcomes)
 
     @property
     def score(self) -> float | None:
-        """Passed tests of all (Scoring Verifiers 2.2); None without tests."""
-        return self.passed / len(self.outcomes) if self.outcomes else None
+        """Passed tests of those that count (Scoring Verifiers 2.2); None without any."""
+        return self.passed / self.counted if self.counted else None
 
 
 class SolutionResult(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,8 @@ from workbench.formats.code import tolerance
 from workbench.formats.code.loops import LONGEST_TOGETHER, unrolled
 from workbench.formats.code.names import NameFinder
 from workbench.formats.code.suites import Tests, statements
-from workbench.model.assertion import is_literal, parsed
+from workbench.model.assertion import parsed
+from workbench.model.constants import is_literal
 from workbench.model.sources import Sources
 
 LONGEST: Final = 4 << 20

@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.model.assertion import is_literal
+from workbench.model.constants import is_literal
 
 NAME: Final = "assertion"
 

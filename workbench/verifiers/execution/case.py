@@ -7,10 +7,11 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from workbench.model.code import PASS, Execution, Failure, Level, Program
+from workbench.model.code import BROKEN, PASS, Execution, Failure, Level, Program
 from workbench.verifiers.execution.compare import MalformedError, decoded, equal, same_output, shortened, shown
+from workbench.verifiers.execution.converting import NotPlainError, Raised, satisfies
 from workbench.verifiers.execution.inside.child import FAILED, NO_CODE
-from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, VALUE
+from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, REDUCED, VALUE
 from workbench.verifiers.execution.reading import Frame
 from workbench.verifiers.execution.settings import Settings
 from workbench.verifiers.execution.suite import Prepared, message, packed, prepared
@@ -50,8 +51,9 @@ class Case:
         self._left = settings.seconds_total
         self._level = level
         self._settings = settings
-        self._suite = prepared(program.tests, magic)
-        self._letters: dict[int, str] = {}
+        self._suite = prepared(program.tests, magic, program.entry_point, program.setup)
+        self._letters = dict.fromkeys(program.broken, BROKEN)
+        self._inside: set[int] = set()
         self._missed = False
         self._doubtful: set[int] = set()
         self._failures: list[Failure] = []
@@ -102,16 +104,21 @@ class Case:
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
         if self._doubtful and (self.decided or not left):
             return self._messages()
+        if not (first := [place for place in left if place not in self._inside]):
+            return self._run_inside(left)
+        left = first
         if self._suite.tests[left[0]].form in ("program", "stdio"):
             return self._alone(left[0])
         if self._settings.fresh_per_test:
             return self._together(left[:1])
-        return self._together([place for place in left if self._suite.tests[place].form in ("expression", "statement")])
+        form = self._suite.tests[left[0]].form
+        return self._together([place for place in left if self._suite.tests[place].form == form])
 
     def _together(self, places: list[int]) -> Batch:
-        """Tests in one process; mostly these are all, which are packed already."""
-        suite = self._suite
-        tests = suite.packed if len(places) == len(suite.together) else packed(suite.sent(place) for place in places)
+        """Tests of one form in one process; mostly these are all, which are packed already."""
+        suite, form = self._suite, self._suite.tests[places[0]].form
+        there = len(places) == len(suite.together[form])
+        tests = suite.packed[form] if there else packed(map(suite.sent, places))
         return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
 
     def _messages(self) -> Batch:
@@ -119,6 +126,12 @@ class Case:
         places = sorted(self._doubtful)
         tests = packed((place, "statement", self._suite.tests[place].message or "", 0) for place in places)
         return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
+
+    def _run_inside(self, places: list[int]) -> Batch:
+        """Tests that turned out to need more than a plain value, as they stand."""
+        some = places[:1] if self._settings.fresh_per_test else places
+        tests = packed((place, "statement", self._suite.tests[place].whole, 0) for place in some)
+        return Batch("tests", tuple(some), self._message("tests", self.program.source, self.program.setup, tests))
 
     def _alone(self, place: int) -> Batch:
         form, source = self._suite.tests[place].form, self.program.source
@@ -145,9 +158,13 @@ class Case:
         self._micros += frame.micros
         if frame.micros > self.program.seconds * 1e6:
             return self.give(place, "t", message=in_words("cpu", self.program.seconds))
-        if letter == VALUE.decode() and test.form == "expression":
+        outside = test.form == "expression" and place not in self._inside
+        if letter == VALUE.decode() and outside:
             return self._take_value(place, test, frame.text)
-        if letter not in _FROM_INSIDE or (letter == PASS and test.form == "expression"):
+        if letter == REDUCED.decode() and outside and test.via:
+            self._inside.add(place)
+            return None
+        if letter not in _FROM_INSIDE or (letter == PASS and outside):
             raise MalformedError
         return self._take_evidence(place, letter, frame.text)
 
@@ -183,12 +200,9 @@ class Case:
         if letter == PASS:
             return
         self._missed = True
-        failure = Failure(position=place, outcome=letter, **told)
-        known = [known.position for known in self._failures]
-        if place in known:
-            self._failures[known.index(place)] = failure
-        elif len(known) < _FAILURES:
-            self._failures.append(failure)
+        others = [known for known in self._failures if known.position != place]
+        failures = [*others, Failure(position=place, outcome=letter, **told)]
+        self._failures = sorted(failures, key=lambda failure: failure.position)[:_FAILURES]
 
     def lose(self) -> None:
         """The harness died over this solution: none of its outcomes can be trusted to be complete."""
@@ -197,15 +211,15 @@ class Case:
         self._failures.clear()
         self._doubtful.clear()
         for place in range(len(self._suite.tests)):
-            self._letters[place] = "x"
+            self._letters[place] = BROKEN if place in self.program.broken else "x"
 
     def execution(self) -> Execution:
         """What came of it; every test has its outcome."""
         letters = [self._letters.get(place, _NOT_RUN) for place in range(len(self._suite.tests))]
-        ran = sum(letter != _NOT_RUN for letter in letters)
+        ran = sum(letter not in (_NOT_RUN, BROKEN) for letter in letters)
         inside = sum(
-            letter == PASS and test.form in ("statement", "program")
-            for letter, test in zip(letters, self._suite.tests, strict=True)
+            letters[place] == PASS and (test.form in ("statement", "program") or place in self._inside)
+            for place, test in enumerate(self._suite.tests)
         )
         return Execution(
             outcomes="".join(letters),
@@ -221,11 +235,16 @@ class Case:
             return self.give(place, PASS)
         value = decoded(text)
         try:
-            if equal(test.expected, value):
+            if equal(test.expected, value) if test.via is None else satisfies(test.via, test.expected, value):
                 return self.give(place, PASS)
             self.give(place, "f", got=shown(value), expected=shortened(test.wanted or ""))
             if test.message is not None:
                 self._doubtful.add(place)
+        except NotPlainError:
+            self._inside.add(place)
+        except Raised as raised:
+            name, said = raised.args
+            self.give(place, "e", error=name, message=shortened(said))
         except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
             # A number that can't be hashed, for one: only a forged frame holds it.
             raise MalformedError from error

@@ -55,14 +55,14 @@ def equal(expected: object, value: Any) -> bool:
         return bool(expected == value)
     if isinstance(value, list):
         return isinstance(expected, list) and _all_equal(expected, value)
-    tag, held = _opened(value)
+    tag, held = opened(value)
     if tag == "tuple":
         return isinstance(expected, tuple) and _all_equal(expected, _list(held))
     if tag in ("set", "frozenset"):
         return isinstance(expected, set) and _same_members(expected, _list(held))
     if tag == "dict":
         return isinstance(expected, dict) and _same_pairs(expected, _list(held))
-    return _equals_scalar(expected, _scalar(tag, held))
+    return _equals_scalar(expected, scalar(tag, held))
 
 
 def same_output(expected: str, got: str) -> bool:
@@ -92,7 +92,12 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
-def _opened(value: Any) -> tuple[str, Any]:
+def opened(value: Any) -> tuple[str, Any]:
+    """The kind of a value that is no JSON by itself, and what stands for it.
+
+    Raises:
+        MalformedError: It is no tagged JSON.
+    """
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedError
     ((tag, held),) = value.items()
@@ -141,16 +146,20 @@ def _key(value: Any) -> Any:
         return value
     if isinstance(value, list):
         return NOTHING
-    tag, held = _opened(value)
+    tag, held = opened(value)
     if tag == "tuple":
         return tuple(map(_key, _list(held)))
     if tag in _SIGNS:
         return NOTHING
-    return _scalar(tag, held)
+    return scalar(tag, held)
 
 
-def _scalar(tag: str, held: Any) -> Any:
-    """A number, bytes or the ellipsis; `NOTHING` for a value that equals no literal."""
+def scalar(tag: str, held: Any) -> Any:
+    """A number, bytes or the ellipsis; `NOTHING` for a value that equals no literal.
+
+    Raises:
+        MalformedError: It is no tagged JSON.
+    """
     try:
         match tag:
             case "int" if isinstance(held, str):
@@ -176,7 +185,7 @@ def _scalar(tag: str, held: Any) -> Any:
 
 
 def _whole(value: Any) -> int:
-    number = value if isinstance(value, int) else _scalar(*_opened(value))
+    number = value if isinstance(value, int) else scalar(*opened(value))
     if not isinstance(number, int):
         raise MalformedError
     return number
@@ -196,13 +205,13 @@ def _shown(value: Any, depth: int) -> str:
         return "…"
     if isinstance(value, list):
         return f"[{_members(value, depth)}]"
-    tag, held = _opened(value)
+    tag, held = opened(value)
     if tag == "other" and isinstance(held, str):
         return held
     if tag == "int" and isinstance(held, str):
         return held[:_SHOWN]
     if tag not in _SIGNS:
-        found = _scalar(tag, held)
+        found = scalar(tag, held)
         return f"a {tag} that is too long to look at" if found is NOTHING else repr(found)
     return _shown_container(tag, _list(held), depth)
 

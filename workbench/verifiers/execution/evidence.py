@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.model.code import PASS, CodeTest, Execution, Failure, Problem
+from workbench.model.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.execution.programs import Code
 
@@ -43,8 +43,8 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
         found: At least one suite's outcomes.
     """
     executions = list(found.values())
-    total = sum(len(one.outcomes) for one in executions)
-    ms = sum(one.ms * (len(one.outcomes) - one.outcomes.count("n")) for one in executions)
+    total = sum(one.counted for one in executions)
+    ms = sum(one.ms * one.ran for one in executions)
     if any(one.harness_killed for one in executions):
         return Verdict(
             outcome=Outcome.ERROR,
@@ -52,10 +52,14 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
             detail="The process that runs solutions died over this one; its tests say nothing.",
             ms=ms,
         )
+    apart = sum(len(one.outcomes) for one in executions) - total
+    if not total:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=_set_apart(apart), ms=ms)
     score = sum(one.passed for one in executions) / total
     first = _first(found)
     if first is None:
-        return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", ms=ms)
+        detail = _set_apart(apart) if apart else None
+        return Verdict(outcome=Outcome.CORRECT, score=score, reason="tests_passed", detail=detail, ms=ms)
     failure = first.failure
     return Verdict(
         outcome=Outcome.INCORRECT,
@@ -65,7 +69,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
         reference_final=None if failure is None else failure.expected,
         candidate_final=None if failure is None else failure.got,
         candidate_span=None if failure is None else _line(text, code, failure.line),
-        detail=_detail(problem, first, len(found[first.suite].outcomes)),
+        detail=_detail(problem, first, len(found[first.suite].outcomes), apart),
         ms=ms,
     )
 
@@ -96,15 +100,25 @@ def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:
 
 
 def _first(found: Mapping[str, Execution]) -> _First | None:
-    for suite, one in found.items():
-        for position, letter in enumerate(one.outcomes):
-            if letter != PASS:
-                failure = next((failure for failure in one.failures if failure.position == position), None)
-                return _First(suite, position, letter, failure)
-    return None
+    missed = [
+        (suite, position, letter)
+        for suite, one in found.items()
+        for position, letter in enumerate(one.outcomes)
+        if letter not in (PASS, BROKEN)
+    ]
+    if not missed:
+        return None
+    # Tests run in groups, so that one which was not run any more may stand before the one that ended it all.
+    suite, position, letter = next((one for one in missed if one[2] != NOT_RUN), missed[0])
+    failure = next((failure for failure in found[suite].failures if failure.position == position), None)
+    return _First(suite, position, letter, failure)
 
 
-def _detail(problem: Problem, first: _First, total: int) -> str:
+def _set_apart(count: int) -> str:
+    return f"{count} broken {'test' if count == 1 else 'tests'} set apart"
+
+
+def _detail(problem: Problem, first: _First, total: int, apart: int) -> str:
     """The first failure in a line: which test, what it asks, and what was raised; values stand beside it."""
     failure = first.failure
     test = problem.suites[first.suite][first.position]
@@ -112,6 +126,7 @@ def _detail(problem: Problem, first: _First, total: int) -> str:
     if failure is not None:
         raised = ": ".join(filter(None, (failure.error, " ".join((failure.message or "").split()))))
         parts += [raised, "" if failure.line is None else f"line {failure.line}"]
+    parts += [_set_apart(apart)] if apart else []
     return " · ".join(part for part in parts if part)
 
 

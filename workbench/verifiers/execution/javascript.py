@@ -13,6 +13,28 @@ from workbench.verifiers.execution.runners import Asked, Runner, Split
 _CALL: Final = re.compile(r"assert\.(deepStrictEqual|strictEqual)\((.*)\)\s*;?", re.DOTALL)
 _MOST_COMMAS: Final = 200
 
+_DIRECT: Final = re.compile(r"([A-Za-z_$][\w$]*)\s*\((.*)\)", re.DOTALL)
+_PLAIN: Final = re.compile(
+    r"""(?: \s+ | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*' | `(?:[^`\\$]|\\.)*`
+      | (?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?n? (?![\w$])
+      | (?:true|false|null|undefined|NaN|Infinity) (?![\w$]) | [A-Za-z_$][\w$]*\s*: | [-+,:\[\]{}] )*+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""Arguments without calls, names and operators of comparison: nothing of a program's own can stand in them."""
+
+_OWN: Final = frozenset(
+    """Array BigInt Boolean Date Function JSON Map Math Number Object Promise Proxy Reflect RegExp Set String Symbol
+    assert decodeURI encodeURI eval import isFinite isNaN parseFloat parseInt require structuredClone super""".split()  # noqa: SIM905
+)
+"""What JavaScript itself defines, so that a call of it says nothing of a program."""
+
+_ALIAS: Final = re.compile(r"\s*(?:(?:const|let|var)\s+)?([\w$]+)\s*=\s*([\w$]+)\s*;?\s*")
+_ASSERT: Final = re.compile(
+    r"^\s*(?:const|let|var)\s+assert\s*=\s*require\(\s*(['\"])(?:node:)?assert\1\s*\)\s*;?\s*$", re.MULTILINE
+)
+_WORD: Final = re.compile(r"[\w$]+")
+_OBSCURE: Final = frozenset(("eval", "Function", "globalThis", "global", "this", "require", "import", "with", "module"))
+
 _MAIN: Final = Path(__file__).with_suffix(".cjs")
 
 
@@ -28,7 +50,7 @@ def _file_of(asked: Asked) -> str:
 
 
 def _split(test: CodeTest) -> Split | None:
-    """``assert.deepStrictEqual(expression, literal)`` with a literal that is JSON, else None."""
+    """``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a literal that is JSON, else None."""
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
         return None
@@ -40,8 +62,30 @@ def _split(test: CodeTest) -> Split | None:
             return None
         literal = arguments[comma + 1 :].strip()
         if _is_json(literal) and (name == "deepStrictEqual" or literal[:1] not in ("[", "{")):
-            return Split(arguments[:comma].strip(), literal)
+            return _called(arguments[:comma].strip(), literal)
     return None
+
+
+def _called(expression: str, literal: str) -> Split | None:
+    call = _DIRECT.fullmatch(expression)
+    if call is None or _PLAIN.fullmatch(call[2]) is None:
+        return None
+    return Split(expression, literal, call[1])
+
+
+def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
+    """Whether a name is the entry point's, or the one that a setup of one assignment gives it.
+
+    A setup that does anything else may have put something around it, unless it doesn't mention it.
+    """
+    rest = _ASSERT.sub("", setup)
+    alias = _ALIAS.fullmatch(rest)
+    if alias is not None and alias[1] == called:
+        called, rest = alias[2], ""
+    words = set(_WORD.findall(rest))
+    if called in words or words & _OBSCURE:
+        return False
+    return called == entry_point if entry_point is not None else called not in _OWN
 
 
 def _is_json(text: str) -> bool:
@@ -63,4 +107,5 @@ JAVASCRIPT: Final = Runner(
     version=("node", "--version"),
     file_of=_file_of,
     split=_split,
+    is_tested=_is_tested,
 )

@@ -20,14 +20,14 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.model.code import PASS, Execution, Failure, Level, Program
+from workbench.model.code import BROKEN, NOT_RUN, PASS, Execution, Failure, Level, Program
 from workbench.verifiers.execution.box import FLAGS, HOME, namespaces, own_user
 from workbench.verifiers.execution.case import ended
 from workbench.verifiers.execution.compare import same_output, shortened
 from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
 from workbench.verifiers.execution.interpreter import interpreter
 from workbench.verifiers.execution.listening import Cut, Line, Listener
-from workbench.verifiers.execution.runners import Asked, Runner, Split, require
+from workbench.verifiers.execution.runners import Asked, Runner, require
 from workbench.verifiers.execution.running import LOOK_S
 from workbench.verifiers.execution.settings import Settings
 from workbench.verifiers.meter import in_words
@@ -106,62 +106,71 @@ class _Launch:
         self._runner = runner
         self._level: Level = level
         self._settings = settings
-        self._splits = [runner.split(test) if test.form == "expression" else None for test in program.tests]
-        self._letters: list[str] = []
-        self._failures: list[Failure] = []
+        self._splits = [runner.outside(test, program.entry_point, program.setup) for test in program.tests]
+        self._letters = dict.fromkeys(program.broken, BROKEN)
+        self._failures: dict[int, Failure] = {}
         self._seconds = 0.0
         self._left = settings.seconds_total
 
     def execution(self) -> Execution:
         """Run what isn't run yet, process by process, until every test has its outcome."""
         tests = self._program.tests
-        while (place := len(self._letters)) < len(tests):
+        while left := [place for place in range(len(tests)) if place not in self._letters]:
             if self._stopped.is_set() or self._decided or self._left <= 0:
-                self._letters += "n" * (len(tests) - place)
-            elif tests[place].form == "stdio":
-                self._run_script(place)
+                self._letters |= dict.fromkeys(left, NOT_RUN)
+            elif tests[left[0]].form == "stdio":
+                self._run_script(left[0])
             else:
-                self._run_tests(self._together(place))
-        ran = len(tests) - self._letters.count("n")
+                self._run_tests(self._together(left))
+        letters = [self._letters[place] for place in range(len(tests))]
+        ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
         forgeable = (
             letter == PASS and split is None and test.form != "stdio"
-            for letter, split, test in zip(self._letters, self._splits, tests, strict=True)
+            for letter, split, test in zip(letters, self._splits, tests, strict=True)
         )
+        failures = [failure for _, failure in sorted(self._failures.items())]
         return Execution(
-            outcomes="".join(self._letters),
+            outcomes="".join(letters),
             level=self._level,
             forgeable=sum(forgeable),
             ms=self._seconds * 1000 / ran if ran else 0.0,
-            failures=tuple(self._failures),
+            failures=tuple(failures[:_FAILURES]),
         )
 
     @property
     def _decided(self) -> bool:
-        return self._settings.stop_early and any(letter != PASS for letter in self._letters)
+        return self._settings.stop_early and any(letter not in (PASS, BROKEN) for letter in self._letters.values())
 
-    def _together(self, place: int) -> range:
-        """The tests from this place on that one process runs; a whole program is one of its own."""
-        forms = [test.form for test in self._program.tests]
-        if self._settings.fresh_per_test or forms[place] == "program":
-            return range(place, place + 1)
-        ends = (end for end in range(place, len(forms)) if forms[end] in ("program", "stdio"))
-        return range(place, next(ends, len(forms)))
+    def _together(self, left: list[int]) -> list[int]:
+        """Of these places those that one process runs beside the first; a whole program is one of its own.
+
+        What is compared inside stands in the file, and so is never beside what is compared outside.
+        """
+        first, tests = left[0], self._program.tests
+        if self._settings.fresh_per_test or tests[first].form == "program":
+            return [first]
+        outside = self._splits[first] is not None
+        return [
+            place
+            for place in left
+            if tests[place].form not in ("program", "stdio") and (self._splits[place] is not None) == outside
+        ]
 
     def _run_script(self, place: int) -> None:
         test = self._program.tests[place]
         heard = self._heard(self._program.source, test.source, "", 0)
         if heard.cut:
-            self._give(*heard.cut)
+            self._give(place, *heard.cut)
         elif heard.status:
-            self._give("x" if heard.status & 0x7F else "e", ended(heard.status))
+            self._give(place, "x" if heard.status & 0x7F else "e", ended(heard.status))
         else:
             got, wanted = heard.output.decode("utf-8", "replace"), test.expected or ""
             if same_output(wanted, got):
-                self._give(PASS)
+                self._give(place, PASS)
             else:
-                self._give("f", got=shortened(got), expected=shortened(wanted))
+                self._give(place, "f", got=shortened(got), expected=shortened(wanted))
 
-    def _run_tests(self, places: range) -> None:
+    def _run_tests(self, places: list[int]) -> None:
         splits = [self._splits[place] for place in places]
         sources = [self._program.tests[place].source for place in places]
         asked = Asked(
@@ -174,47 +183,66 @@ class _Launch:
         heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
         start, *lines = heard.lines or [Line()]
         if not start.started:
-            self._give_all(len(places), heard, start)
+            self._give_all(places, heard, start)
             return
-        for split, line in zip(splits, lines, strict=False):
-            self._take(split, line)
+        for place, line in zip(places, lines, strict=False):
+            self._take(place, line)
             if self._decided:
-                return
-        if len(lines) < len(places):
-            self._give(*(heard.cut or _ending(heard.status, self._program.seconds)))
-
-    def _give_all(self, count: int, heard: _Heard, start: Line) -> None:
-        """The program itself didn't come to its end: each test has that outcome."""
-        for _ in range(count):
-            if heard.status == UNCOMPILED << 8:
-                self._give("s", "it doesn't compile")
-            elif start.outcome not in (PASS, None):
-                self._tell(start.outcome, start)
-            else:
-                self._give(*(heard.cut or _ending(heard.status, self._program.seconds)))
-
-    def _take(self, split: Split | None, line: Line) -> None:
-        """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
-        if split is None:
-            self._tell(line.outcome or "x", line)
-        elif not bytes(line.value):
-            self._tell("x" if line.outcome in (PASS, None) else line.outcome, line)
-        elif _same(bytes(line.value), split.literal.encode()):
-            self._give(PASS)
+                break
         else:
-            self._give("f", got=_text(line.value), expected=shortened(split.literal))
+            if len(lines) < len(places):
+                self._give(places[len(lines)], *(heard.cut or _ending(heard.status, self._program.seconds)))
+        self._set_apart([place for place in places if self._letters.get(place) == "s"])
 
-    def _tell(self, letter: str, line: Line) -> None:
+    def _give_all(self, places: list[int], heard: _Heard, start: Line) -> None:
+        """The program itself didn't come to its end: each test has that outcome."""
+        for place in places:
+            if heard.status == UNCOMPILED << 8:
+                self._give(place, "s", "it doesn't compile")
+            elif start.outcome not in (PASS, None):
+                self._tell(place, start.outcome, start)
+            else:
+                self._give(place, *(heard.cut or _ending(heard.status, self._program.seconds)))
+
+    def _take(self, place: int, line: Line) -> None:
+        """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
+        split = self._splits[place]
+        if split is None:
+            self._tell(place, line.outcome or "x", line)
+        elif not bytes(line.value):
+            self._tell(place, "x" if line.outcome in (PASS, None) else line.outcome, line)
+        elif _same(bytes(line.value), split.literal.encode()):
+            self._give(place, PASS)
+        else:
+            self._give(place, "f", got=_text(line.value), expected=shortened(split.literal))
+
+    def _set_apart(self, places: list[int]) -> None:
+        """Of tests that are said to be no code, those that are none without the program either: they are broken.
+
+        A program may say so of any test, and so its word is not taken for it.
+        """
+        places = [place for place in places if self._program.tests[place].form != "program"]
+        if not places or self._runner.compile:
+            return
+        sources = tuple(self._program.tests[place].source for place in places)
+        none = (False,) * len(places)
+        asked = Asked(source="", setup="", tests=sources, compared=none, mark=secrets.token_hex(8))
+        heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
+        for place, line in zip(places, heard.lines[1:], strict=False):
+            if line.outcome == "s":
+                self._letters[place] = BROKEN
+                self._failures.pop(place, None)
+
+    def _tell(self, place: int, letter: str, line: Line) -> None:
         known = line.line is not None and 1 <= line.line <= self._program.source.count("\n") + 1
         error = None if line.error is None else shortened(line.error)
         message = shortened(line.message) if line.message else None
-        self._give(letter, message, error=error, line=line.line if known else None)
+        self._give(place, letter, message, error=error, line=line.line if known else None)
 
-    def _give(self, letter: str, message: str | None = None, **told: Any) -> None:
-        self._letters.append(letter)
-        if letter != PASS and len(self._failures) < _FAILURES:
-            place = len(self._letters) - 1
-            self._failures.append(Failure(position=place, outcome=letter, message=message, **told))
+    def _give(self, place: int, letter: str, message: str | None = None, **told: Any) -> None:
+        self._letters[place] = letter
+        if letter != PASS:
+            self._failures[place] = Failure(position=place, outcome=letter, message=message, **told)
 
     def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
         """Run a file until it has said so many lines, has ended, or must be ended."""

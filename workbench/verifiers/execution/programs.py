@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from workbench.final_answer import reply_start
 from workbench.model.assertion import parsed
+from workbench.model.broken import broken_tests
 from workbench.model.code import CodeTest, Problem, Program, SolutionForm
 
 DEFAULT_SECONDS: Final = 3.0
@@ -58,6 +59,7 @@ def program_of(
     extractor: str = "fence",
     *,
     seconds: float | None = None,
+    grammar: bool = True,
 ) -> Program:
     """A solution as it is run against a suite of its problem.
 
@@ -67,22 +69,29 @@ def program_of(
         form: What the text is; None where nobody has said so.
         extractor: How code is taken from a reply: a key of `EXTRACTORS`.
         seconds: Wall time of a test; the problem's own by default, else `DEFAULT_SECONDS`.
+        grammar: As with `broken.broken_tests`.
     """
-    return program_with(
-        problem, code_of(problem, text, form, extractor).source, problem.suites.get(suite, ()), seconds=seconds
-    )
+    source = code_of(problem, text, form, extractor).source
+    return program_with(problem, source, problem.suites.get(suite, ()), seconds=seconds, grammar=grammar)
 
 
 def program_with(
-    problem: Problem, source: str, tests: tuple[CodeTest, ...], *, seconds: float | None = None
+    problem: Problem,
+    source: str,
+    tests: tuple[CodeTest, ...],
+    *,
+    seconds: float | None = None,
+    grammar: bool = True,
 ) -> Program:
-    """Code that solves a problem, as it is run against some tests; ``seconds`` as with `program_of`."""
+    """Code that solves a problem, as it is run against some tests; other arguments as with `program_of`."""
     return Program(
         source=source,
         setup=problem.setup,
         tests=tests,
         language=problem.language,
         seconds=seconds or problem.seconds or DEFAULT_SECONDS,
+        entry_point=problem.entry_point,
+        broken=tuple(broken_tests(problem, tests, grammar=grammar)),
     )
 
 

@@ -52,10 +52,15 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Split(Struct, frozen=True):
-    """A test as an expression and the JSON text that its value must equal."""
+    """A test as an expression and the JSON text that its value must equal.
+
+    Attributes:
+        called: The name that the expression calls, if that is all it does and `Runner.is_tested` is to decide.
+    """
 
     expression: str
     literal: str
+    called: str | None = None
 
 
 class Runner(Struct, frozen=True, kw_only=True):
@@ -73,7 +78,9 @@ class Runner(Struct, frozen=True, kw_only=True):
         version: The command that prints the version.
         reads: Files and folders that it needs besides shared libraries and its commands.
         environment: Its environment.
-        split: Takes a test apart whose value can be compared outside; None for a test that can't.
+        split: Takes a test apart whose value can be compared outside; None for a test that can't. The expression must
+            be a call of what is tested, on plain values: nothing of a program's own may be compared in it.
+        is_tested: Whether a name called is that of what is tested, by the problem's entry point and setup.
     """
 
     name: str
@@ -85,6 +92,14 @@ class Runner(Struct, frozen=True, kw_only=True):
     reads: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     split: Callable[[CodeTest], Split | None] = lambda test: None
+    is_tested: Callable[[str, str | None, str], bool] = lambda called, entry_point, setup: called == entry_point
+
+    def outside(self, test: CodeTest, entry_point: str | None, setup: str) -> Split | None:
+        """A test taken apart if its value is compared outside; arguments as in `Program`."""
+        found = self.split(test) if test.form in ("expression", "statement") else None
+        if found is None or found.called is None or self.is_tested(found.called, entry_point, setup):
+            return found
+        return None
 
     @property
     def file(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib.util
 import marshal
 import warnings
@@ -13,8 +12,10 @@ from typing import Any, Final
 
 from msgspec import Struct, structs
 
-from workbench.model.assertion import assertion_of
+from workbench.model.assertion import Assertion, Via
+from workbench.model.callees import Callees, callees
 from workbench.model.code import CodeTest, Form
+from workbench.model.constants import constant_of
 from workbench.verifiers.execution.compare import decoded, equal
 from workbench.verifiers.execution.inside.encoding import encoded
 
@@ -41,6 +42,8 @@ class Prepared(Struct, frozen=True):
         sent: Its code or, for another interpreter, its text; what of it must not be known inside is left out.
         expected: What an ``expression`` must equal.
         likely: Just that as it most likely comes out, so that most passes need no decoding.
+        via: What is done to the value outside, if anything is.
+        whole: The test as it stands, for a value of which that can't be done.
         wanted: The same as the test has it, or the output a program of the form ``stdio`` is to print.
         message: A statement that raises what the assertion would, where its message is computed; it is run only
             when the value turned out wrong, and decides between a failure and an error.
@@ -50,12 +53,17 @@ class Prepared(Struct, frozen=True):
     sent: str | CodeType
     expected: object = None
     likely: bytes = b""
+    via: Via | None = None
+    whole: str | CodeType = ""
     wanted: str | None = None
     message: str | CodeType | None = None
 
 
 Sent = tuple[int, str, str | CodeType, int]
-"""A test as a child gets it: its place in the suite, form, code and room."""
+"""A test as a child gets it: its place in the suite, form, code and room.
+
+The form is ``expression``, ``plain`` for one whose value is to be plain all through, or ``statement``.
+"""
 
 
 class Suite(Struct, frozen=True):
@@ -63,36 +71,42 @@ class Suite(Struct, frozen=True):
 
     Attributes:
         tests: In their order.
-        together: Places of those that one process can run.
+        together: Places of those that one process runs, by form. What a statement wants stands in it, and so it is
+            never where an expression is evaluated whose value another test may want.
         packed: These, as a child gets them.
         room: Bytes a value may take on its way out; a larger one can't equal the literal. A child gets to know it, so
             that it is the same for all and says next to nothing about any.
     """
 
     tests: tuple[Prepared, ...]
-    together: tuple[int, ...]
-    packed: bytes
+    together: dict[Form, tuple[int, ...]]
+    packed: dict[Form, bytes]
     room: int
 
     def sent(self, place: int) -> Sent:
         """One test as a child gets it."""
         test = self.tests[place]
-        return place, test.form, test.sent, self.room
+        return place, "plain" if test.via else test.form, test.sent, self.room
 
 
 @lru_cache(maxsize=256)
-def prepared(tests: tuple[CodeTest, ...], magic: str) -> Suite:
+def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = None, setup: str = "") -> Suite:
     """Tests compiled, if the interpreter inside takes this one's code.
 
     Args:
         tests: They are parsed and compiled, never run.
         magic: What compiled code of the interpreter inside starts with.
+        entry_point: What is tested; None where nobody has said so.
+        setup: Code between it and the tests.
     """
-    ready = tuple(_prepared(test, compiles=magic == _MAGIC) for test in tests)
-    together = tuple(place for place, test in enumerate(ready) if test.form in ("expression", "statement"))
-    longest = max((len(test.source) for test in tests if test.form == "expression"), default=0)
-    suite = Suite(ready, together, b"", 1 << (max(_LEAST_ROOM, _ROOM * longest) - 1).bit_length())
-    return structs.replace(suite, packed=packed(map(suite.sent, together)))
+    known = callees(entry_point, setup)
+    ready = tuple(_prepared(test, known, compiles=magic == _MAGIC) for test in tests)
+    forms: tuple[Form, ...] = ("expression", "statement")
+    together = {form: tuple(place for place, test in enumerate(ready) if test.form == form) for form in forms}
+    outside = (len(one.source) for one, test in zip(tests, ready, strict=True) if test.form == "expression")
+    longest = max(outside, default=0)
+    suite = Suite(ready, together, {}, 1 << (max(_LEAST_ROOM, _ROOM * longest) - 1).bit_length())
+    return structs.replace(suite, packed={form: packed(map(suite.sent, together[form])) for form in forms})
 
 
 def packed(tests: Iterable[Sent]) -> bytes:
@@ -121,25 +135,42 @@ def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cp
     return len(body).to_bytes(8, "little") + body
 
 
-def _prepared(test: CodeTest, *, compiles: bool) -> Prepared:
+def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> Prepared:
     if test.form == "stdio":
         return Prepared("stdio", "", wanted=test.expected or "")
     if test.form == "program":
         return Prepared("program", "")
-    sides = assertion_of(test.source) if test.form == "expression" else None
+    # Whatever a file or an older version calls the test, its text decides.
+    sides = known.outside(test.source)
+    whole = _code(test.source, "exec", compiles=compiles)
     if sides is None:
-        return Prepared("statement", _code(test.source, "exec", compiles=compiles))
+        return Prepared("statement", whole)
     # Brackets let an expression go over several lines, as it may where it comes from.
     raised = sides.message and f"raise AssertionError((\n{sides.message}\n))"
-    expected: object = ast.literal_eval(f"(\n{sides.right}\n)")
+    expected: object = constant_of(sides.right)
     return Prepared(
         "expression",
         _code(f"(\n{sides.left}\n)", "eval", compiles=compiles),
         expected,
-        _likely(expected, _ROOM * len(test.source)),
-        sides.right,
+        b"" if sides.via else _likely(expected, _ROOM * len(test.source)),
+        sides.via,
+        whole if sides.via else "",
+        _wanted(sides),
         raised and _code(raised, "exec", compiles=compiles),
     )
+
+
+def _wanted(sides: Assertion) -> str:
+    """The value wanted, as a failure shows it."""
+    if sides.via is None:
+        return sides.right
+    match sides.via.name, sides.via.given:
+        case ("<" | "<=") as sign, (wanted, most):
+            return f"{wanted!r}, off by {sign} {most!r}"
+        case "isclose", (wanted, *_):
+            return f"{wanted!r}, or close to it"
+        case name, given:
+            return f"{sides.right} after {name}({', '.join(('…', *map(repr, given)))})"
 
 
 def _likely(expected: object, room: int) -> bytes:

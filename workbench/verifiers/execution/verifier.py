@@ -127,7 +127,9 @@ class ExecutionVerifier:
     def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
         """The solution against each suite that its problem has."""
         return {
-            suite: program_of(problem, suite, text, form, self._extractor, seconds=self._timeout)
+            suite: program_of(
+                problem, suite, text, form, self._extractor, seconds=self._timeout, grammar=self.interpreter is None
+            )
             for suite in self.suites
             if problem.suites.get(suite)
         }

@@ -36,7 +36,7 @@ SHOUTING = structs.replace(
 )
 """A language that is compiled: what it writes is what is run."""
 
-ADD = "function add(a, b) {\n  return a + b\n}"
+ADD = "function add(a, b) {\n  return a + b\n}\nfunction pair(a, b) { return [a, { a: b }] }"
 
 
 @pytest.fixture(scope="module")
@@ -80,24 +80,24 @@ def test_outcomes_are_those_of_python(pool: SandboxPool) -> None:
             ADD,
             trusted("assert.deepStrictEqual(add(1, 2), 3)"),
             trusted("assert.strictEqual(add(1, 2), 4);"),
-            trusted('assert.deepStrictEqual([add(1, 2), {"a": [true, null]}], [3, {"a": [true, null]}])'),
+            trusted('assert.deepStrictEqual(pair(1, [true, null]), [1, {"a": [true, null]}])'),
             trusted("assert.deepStrictEqual(nope(1), 3)"),
             trusted("assert.deepStrictEqual(add(1, , 3)"),
-            forgeable("assert.strictEqual(add(1, 2), 3)"),
+            forgeable("assert.ok(add(1, 2) === 3)"),
             forgeable("assert(add(1, 1) === 3)"),
             forgeable("assert(add(1, 1) === 2)", "program"),
             forgeable("assert(add(1, 1) === 3)", "program"),
             forgeable("let x = ;", "program"),
         ),
     )
-    assert found.outcomes == "pfpespfpfs"
+    assert found.outcomes == "pfpebpfpfs"
     assert (found.level, found.forgeable) == ("L3", 2)
     assert [(failure.position, failure.error or failure.got) for failure in found.failures] == [
         (1, "3"),
         (3, "ReferenceError"),
-        (4, "SyntaxError"),
         (6, "AssertionError"),
         (8, "AssertionError"),
+        (9, "SyntaxError"),
     ]
 
 
@@ -154,10 +154,55 @@ def test_a_value_that_only_looks_right_is_wrong(pool: SandboxPool) -> None:
         ("NaN", "null"),
         ("new Date(0)", '"1970-01-01T00:00:00.000Z"'),
         ("Object.create(null)", "{}"),
-        ("3, 3", "3"),
     ]
-    (found,) = ran(pool, program(source, *[trusted(f"assert.deepStrictEqual({got}, {want})") for got, want in wrong]))
-    assert "p" not in found.outcomes
+    values = f"function value(place) {{ return [{', '.join(got for got, _ in wrong)}][place] }}"
+    tests = [trusted(f"assert.deepStrictEqual(value({place}), {want})") for place, (_, want) in enumerate(wrong)]
+    (found,) = ran(pool, program(f"{source}\n{values}", *tests))
+    assert set(found.outcomes) <= set("fx")
+
+
+def test_assertions_are_compared_outside_whatever_an_import_calls_them(pool: SandboxPool) -> None:
+    lies = "assert.deepStrictEqual = assert.strictEqual = () => {};\nfunction f(x) { return x }"
+    asked = [forgeable(f"assert.{name}(f(1), 2)") for name in ("deepStrictEqual", "strictEqual", "equal")]
+    (found,) = ran(pool, program(lies, *asked[:2], forgeable("assert.deepStrictEqual(g(1), 2)")))
+    assert (found.outcomes, found.forgeable) == ("ffe", 0)
+    named = structs.replace(program(lies, *asked[:2]), entry_point="g", setup="const candidate = f;")
+    (found,) = ran(pool, named)
+    assert (found.outcomes, found.forgeable) == ("pp", 2)
+
+
+@pytest.mark.parametrize(
+    ("called", "entry_point", "setup", "tested"),
+    [
+        ("f", "f", "", True),
+        ("g", "f", "", False),
+        ("candidate", "f", "const candidate = f;", True),
+        ("candidate", "f", "const candidate = (x) => f(x) === 3;", False),
+        ("candidate", "f", "let candidate = g", False),
+        ("f", "f", "const assert = require('node:assert');", True),
+        ("f", "f", "f = (x) => true", False),
+        ("f", "f", "eval('f' + ' = 3')", False),
+        ("f", None, "", True),
+        ("Number", None, "", False),
+        ("candidate", None, "candidate = f", True),
+    ],
+)
+def test_what_is_tested_is_called_by_its_own_name(
+    called: str, entry_point: str | None, setup: str, tested: bool
+) -> None:
+    assert JAVASCRIPT.is_tested(called, entry_point, setup) is tested
+
+
+def test_a_test_that_is_no_code_without_a_program_is_set_apart(pool: SandboxPool) -> None:
+    claims = """
+    const mark = require("fs").readFileSync("/job/main.cjs", "utf8").match(/"mark": "([0-9a-f]+)"/)[1];
+    const say = (told) => require("fs").writeSync(1, mark + " " + JSON.stringify(told) + "\\n");
+    say({ started: true }); say({ outcome: "s" }); say({ outcome: "s" });
+    """
+    asked = [forgeable("assert(f(1) === 2"), forgeable("assert(f(1) === 2)")]
+    honest, liar = ran(pool, program("function f(x) { return 2 }", *asked), program(claims, *asked))
+    assert (honest.outcomes, honest.score) == ("bp", 1.0)
+    assert (liar.outcomes, liar.score) == ("bs", 0.0)
 
 
 ESCAPES = {
@@ -287,11 +332,23 @@ def test_a_pool_at_l2_refuses_other_languages() -> None:
 @pytest.mark.parametrize(
     ("source", "split"),
     [
-        ("assert.deepStrictEqual(f(1), [1, 2])", Split("f(1)", "[1, 2]")),
-        ('assert.deepStrictEqual(f(1, 2), {"a": 1});', Split("f(1, 2)", '{"a": 1}')),
-        ("assert.deepStrictEqual(\n  f('a, 3'),\n  -2.5e3\n)", Split("f('a, 3')", "-2.5e3")),
-        ("assert.strictEqual(f(1), true)", Split("f(1)", "true")),
+        ("assert.deepStrictEqual(f(1), [1, 2])", Split("f(1)", "[1, 2]", "f")),
+        ('assert.deepStrictEqual(f(1, 2), {"a": 1});', Split("f(1, 2)", '{"a": 1}', "f")),
+        ("assert.deepStrictEqual(\n  f('a, 3'),\n  -2.5e3\n)", Split("f('a, 3')", "-2.5e3", "f")),
+        ("assert.strictEqual(f(1), true)", Split("f(1)", "true", "f")),
+        (
+            "assert.deepStrictEqual(f({a: [1, -2.5]}, `b`, undefined), 1)",
+            Split("f({a: [1, -2.5]}, `b`, undefined)", "1", "f"),
+        ),
         ("assert.strictEqual(f(1), [1])", None),
+        ("assert.deepStrictEqual(f(3) === 4, true)", None),
+        ("assert.deepStrictEqual([f(3)], [4])", None),
+        ("assert.deepStrictEqual(f(f(3) === 4), true)", None),
+        ("assert.deepStrictEqual(f(3).x, 4)", None),
+        ("assert.deepStrictEqual(f(g), 4)", None),
+        ("assert.deepStrictEqual(f(`${g}`), 4)", None),
+        ("assert.deepStrictEqual(f({[g]: 1}), 4)", None),
+        ("assert.deepStrictEqual(((x) => x)(1), 4)", None),
         ("assert.deepStrictEqual(f(1), NaN)", None),
         ("assert.deepStrictEqual(f(1), {a: 1})", None),
         ("assert.deepStrictEqual(f(1), 'a')", None),

@@ -20,7 +20,7 @@ from workbench.verifiers.execution.suite import packed, prepared
 MAGIC = importlib.util.MAGIC_NUMBER.hex()
 TESTS = tuple(
     CodeTest(form="expression", source=source)
-    for source in ("assert f(1) == 987654", "assert f(2) == 'hidden', f(3)", "assert (f(4) +\n1) == (1,\n2)")
+    for source in ("assert f(1) == 987654", "assert f(2) == 'hidden', f(3)", "assert (f(4,\n1)) == (1,\n2)")
 )
 
 
@@ -36,15 +36,15 @@ def pipe() -> Iterator[tuple[int, int]]:
 def test_expected_values_never_go_in() -> None:
     suite = prepared(TESTS, MAGIC)
     for secret in (b"987654", b"hidden", (987654).to_bytes(4, "little")):
-        assert secret not in suite.packed
+        assert secret not in suite.packed["expression"]
     assert [test.expected for test in suite.tests] == [987654, "hidden", (1, 2)]
-    assert suite.together == (0, 1, 2)
+    assert suite.together == {"expression": (0, 1, 2), "statement": ()}
 
 
 def test_code_is_compiled_for_the_same_interpreter_only() -> None:
     assert all(isinstance(test.sent, CodeType) for test in prepared(TESTS, MAGIC).tests)
     sent = [test.sent for test in prepared(TESTS, "another").tests]
-    assert sent == ["(\nf(1)\n)", "(\nf(2)\n)", "(\nf(4) +\n1\n)"]
+    assert sent == ["(\nf(1)\n)", "(\nf(2)\n)", "(\nf(4,\n1)\n)"]
 
 
 @pytest.mark.parametrize("literal", ["True", "False", "'a longer one'"])
@@ -52,7 +52,7 @@ def test_the_room_for_values_doesnt_tell_how_long_a_literal_is(literal: str) -> 
     known = CodeTest(form="expression", source=f"assert f({'x' * 3000!r}) == {literal}")
     other = CodeTest(form="expression", source="assert f(1) == 2")
     suite = prepared((known, other), MAGIC)
-    assert {suite.sent(place)[3] for place in suite.together} == {1 << 18}
+    assert {suite.sent(place)[3] for place in suite.together["expression"]} == {1 << 18}
 
 
 def test_what_takes_long_to_compile_is_compiled_inside() -> None:

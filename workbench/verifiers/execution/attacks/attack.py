@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -31,6 +32,9 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         forges: Its ``statement`` and ``program`` tests may pass, if only they are counted as forgeable.
         seconds: Wall time of a test; short where it would run for ever anyway.
         program: Its code.
+        language: Of program and tests; one that nothing here runs is left out.
+        entry_point: What the tests are to call; None where nobody has said so.
+        setup: Code between it and the tests.
         expressions: Tests compared outside, so that none may pass.
         statements: Tests of any other statements.
         programs: Tests that are one program with it.
@@ -41,6 +45,9 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     tries: str
     source: str
     program: str
+    language: str = "python"
+    entry_point: str | None = None
+    setup: str = ""
     link: str | None = None
     first: bool = False
     levels: tuple[Level, ...] = ("L2", "L3")
@@ -55,7 +62,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """Its tests, with the planted secret where they expect it."""
         return (
             *(CodeTest(form="expression", source=scene.with_secret(source)) for source in self.expressions),
-            *(CodeTest(form="statement", source=source) for source in self.statements),
+            *(CodeTest(form="statement", source=scene.with_secret(source)) for source in self.statements),
             *(CodeTest(form="program", source=source) for source in self.programs),
             *(CodeTest(form="stdio", source=given, expected=expected) for given, expected in self.stdio),
         )
@@ -63,7 +70,14 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def staged(self, scene: Scene, harness: int) -> Program:
         """The program and its tests, to be run by the process ``harness``."""
         source = f"{scene.names(self.name, harness)}\n{self.program}"
-        return Program(source=source, tests=self.tests(scene), seconds=self.seconds)
+        return Program(
+            source=source,
+            setup=self.setup,
+            tests=self.tests(scene),
+            seconds=self.seconds,
+            language=self.language,
+            entry_point=self.entry_point,
+        )
 
     def passes(self, scene: Scene, execution: Execution) -> list[str]:
         """Which of its tests passed that mustn't, and what is wrong with the outcomes' number or flags."""
@@ -103,7 +117,7 @@ class AttackResult(Struct, frozen=True, kw_only=True):
 
 
 class _Theme(Struct, forbid_unknown_fields=True):
-    """A file of the corpus; the prelude stands before each program."""
+    """A file of the corpus; the prelude stands before each program in Python."""
 
     attacks: list[Attack]
     prelude: str = ""
@@ -111,10 +125,15 @@ class _Theme(Struct, forbid_unknown_fields=True):
 
 @cache
 def corpus() -> tuple[Attack, ...]:
-    """All attacks, in the order of their files."""
+    """All attacks that can be tried here, in the order of their files."""
     themes = [msgspec.toml.decode(path.read_bytes(), type=_Theme) for path in sorted(_FOLDER.glob("*.toml"))]
     return tuple(
-        msgspec.structs.replace(attack, program=theme.prelude + attack.program)
+        msgspec.structs.replace(attack, program=_before(theme, attack) + attack.program)
         for theme in themes
         for attack in theme.attacks
+        if attack.language == "python" or shutil.which("node")
     )
+
+
+def _before(theme: _Theme, attack: Attack) -> str:
+    return theme.prelude if attack.language == "python" else ""

@@ -16,8 +16,8 @@ from time import thread_time_ns
 from types import CodeType, ModuleType
 from typing import Any, NoReturn
 
-from .encoding import encoded
-from .frames import HEAD, START, VALUE
+from .encoding import encoded, is_plain
+from .frames import HEAD, REDUCED, START, VALUE
 from .limits import grant_last_words, limit_cpu
 
 RESULTS = 3
@@ -25,7 +25,7 @@ RESULTS = 3
 
 SOLUTION = "<solution>"
 TEST = "<test>"
-_MODES = {"expression": "eval", "statement": "exec"}
+_MODES = {"expression": "eval", "plain": "eval", "statement": "exec"}
 FAILED = b"\0failed\0"
 """Stands between a program's output and why it ended, in a job of the form ``stdio``."""
 
@@ -120,7 +120,10 @@ def _run_tests(job: dict[str, Any]) -> None:
             if job["fresh"]:
                 names = _executed(code, setup)
             found = eval(asked, names)
-            letter, text = (VALUE, encoded(found, most)) if form == "expression" else (b"p", b"")
+            letter, text = b"p", b""
+            if form != "statement":
+                letter = VALUE if form == "expression" or is_plain(found) else REDUCED
+                text = encoded(found, most)
         except BaseException as error:
             letter, text = _letter(error), _evidence(error)
         _send(number, letter, since, text)

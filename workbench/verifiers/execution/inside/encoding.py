@@ -26,6 +26,9 @@ _EMPTY: dict[Any, Any] = {}
 _VIEWS = frozenset((type(_EMPTY.keys()), type(_EMPTY.items())))
 
 
+_PLAIN = frozenset((str, int, float, bool, type(None), bytes, complex, tuple, list))
+
+
 class _TooLargeError(Exception):
     """The value takes more room than any value that equals the literal."""
 
@@ -39,6 +42,21 @@ def encoded(value: object, most: int) -> bytes:
     except (_TooLargeError, RecursionError, MemoryError):
         text = _dumps({"other": f"a {type(value).__name__} that is too large to look at"})
     return text.encode("ascii")
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is what it is written down as: of built-in types all through, and no subclass of them.
+
+    Sets and dictionaries may stand at the top alone.
+    """
+    level = [*value] if type(value) in (set, frozenset, dict) else [value]
+    for _ in range(_DEEPEST):
+        if not {*map(type, level)} <= _PLAIN:
+            return False
+        level = [part for one in level if type(one) is list or type(one) is tuple for part in one]
+        if not level:
+            return True
+    return False
 
 
 def _plain(value: Any, room: list[int], depth: int) -> Any:

@@ -13,5 +13,8 @@ START = 0xFFFFFFFF
 VALUE = b"v"
 """The letter of a frame whose text is a value to be compared; ``p``, ``f``, ``e`` and ``s`` are outcomes."""
 
+REDUCED = b"w"
+"""The same, of a value that isn't plain where only a plain one can be compared."""
+
 LONGEST_EVIDENCE = 8192
 """Bytes of the text beside an outcome: error, message and line as JSON."""

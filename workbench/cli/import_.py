@@ -12,8 +12,10 @@ import click
 from msgspec import UNSET
 
 from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, project_at, say, show
+from workbench.model.broken import BrokenTest
 from workbench.model.item import QuarantinedRow
 from workbench.model.run import RefusedLine
+from workbench.render.bars import counted
 from workbench.services.items.importing import (
     DEFAULT_MAX_LINE,
     FORMATS,
@@ -134,14 +136,19 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         show("The two type fields were the wrong way round, as in the released file; taken the right way.")
     for code, number in report.reasons.items():
         show(f"  {code}: {number}")
+    if report.broken:
+        many = counted(report.broken, "broken test")
+        show(f"  {many} set apart: they say nothing of any solution, and count for nobody")
     for file in report.files or []:
         counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
         show(f"  {file.file}: {counts}")
         _say_refused(file.file, file.quarantine)
         _say_refused(file.file, file.refused_verdicts or [])
+        _say_broken(file.file, file.broken_tests or [])
     if not report.files:
         _say_refused(str(plans[0].path), report.quarantine)
         _say_refused(str(plans[0].path), report.refused_verdicts or [])
+        _say_broken(str(plans[0].path), report.broken_tests or [])
     if report.verifiers is not UNSET:
         _print_verdicts(report)
 
@@ -153,6 +160,11 @@ def _print_verdicts(report: ImportReport) -> None:
     )
     for name, run in (report.verifiers or {}).items():
         show(f"  {name}: run {run}")
+
+
+def _say_broken(file: str, tests: Sequence[BrokenTest]) -> None:
+    for test in tests:
+        say(f"{file}: {test.words}")
 
 
 def _say_refused(file: str, rows: Sequence[QuarantinedRow | RefusedLine]) -> None:

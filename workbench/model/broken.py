@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
+from msgspec import Struct
+
 from workbench.model.assertion import LONGEST, parsed
 from workbench.model.bombs import is_bomb
 from workbench.model.code import CodeTest, Problem
@@ -32,6 +34,20 @@ _BINDS_UNSEEN: Final = frozenset(("exec", "eval", "globals", "locals", "vars", "
 _LONGEST_COMPILED: Final = 1 << 14
 
 
+class BrokenTest(Struct, frozen=True, kw_only=True):
+    """A test that is set apart; ``position`` is its place in the suite, from 1."""
+
+    task_id: str
+    suite: str
+    position: int
+    fault: Fault
+
+    @property
+    def words(self) -> str:
+        """Which test, and what is wrong with it."""
+        return f"{self.task_id} {self.suite} {self.position}: {FAULTS[self.fault]}"
+
+
 def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool = True) -> dict[int, Fault]:
     """Faults of a problem's tests by their places; tests without one are left out.
 
@@ -50,6 +66,15 @@ def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool =
             if fault is not None and (grammar or fault != "syntax"):
                 found[place] = fault
     return found
+
+
+def broken_in(problem: Problem) -> list[BrokenTest]:
+    """The broken tests of all suites that a problem has."""
+    return [
+        BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=fault)
+        for suite, tests in problem.suites.items()
+        for place, fault in broken_tests(problem, tests).items()
+    ]
 
 
 @lru_cache(maxsize=1 << 13)

@@ -16,6 +16,13 @@ Form = Literal["expression", "statement", "program", "stdio"]
 - ``stdio``: a text for standard input and the text expected on standard output, which is compared outside.
 """
 
+Where = Literal["outside", "inside", "program", "stdio", "broken"]
+"""Where it is decided whether a test passes.
+
+Outside on a plain value, inside (forgeable), inside over one whole program (forgeable), outside on what is printed, or
+nowhere since the test is broken.
+"""
+
 SolutionForm = Literal["program", "continuation", "reply"]
 """What a solution's text is: a whole program, what goes on where the prompt ends, or a reply with code in it."""
 
@@ -161,6 +168,11 @@ class Execution(Struct, frozen=True, kw_only=True):
         return self.counted - self.outcomes.count(NOT_RUN)
 
     @property
+    def settled(self) -> int:
+        """Tests that have an outcome, broken ones among them."""
+        return len(self.outcomes) - self.outcomes.count(NOT_RUN)
+
+    @property
     def counted(self) -> int:
         """Tests that count: all but broken ones."""
         return counted(self.outcomes)
@@ -177,6 +189,7 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
     Attributes:
         outcomes: One letter a test (see `OUTCOMES`).
         passed: Tests that passed, of ``total``.
+        total: Tests that count: all but broken ones.
         score: ``passed / total``, or None without tests.
         isolation: How the solution was kept in, or None where it has not been run.
         forgeable: Tests that passed on the sandbox's own word.

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.model.code import CodeTest, Execution, Problem, SolutionForm
+from workbench.model.code import CodeTest, Execution, Problem, SolutionForm, Where
 from workbench.model.run import RunState
 
 ProblemKind = Literal["all", "mixed", "none", "every", "waiting", "differs"]
@@ -133,6 +133,7 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
         rounds: The round of it that each test came with; empty for other suites.
         verifiers: Whose verdicts the solutions carry, in order.
         solutions: In the order of import.
+        where: Where each test of the suite is decided.
     """
 
     question: int
@@ -146,11 +147,16 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
     rounds: tuple[int, ...]
     verifiers: tuple[str, ...]
     solutions: tuple[MatrixSolution, ...]
+    where: dict[CodeTest, Where] = {}
 
     @property
     def shared(self) -> tuple[CodeTest, ...]:
         """The suite's tests in order, which all solutions have in common; empty where each has tests of its own."""
         return self.problem.suites.get(self.suite, ())
+
+    def count(self, *places: Where) -> int:
+        """How many of the tests that all solutions share are decided at these places."""
+        return sum(self.where.get(test) in places for test in self.shared)
 
     @property
     def width(self) -> int:

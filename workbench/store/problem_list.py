@@ -25,7 +25,7 @@ _RAN = (
     "FROM completions AS c CROSS JOIN test_results AS t ON t.run_id = ? AND t.completion_id = c.id AND t.suite = ? "
     f"LEFT JOIN item_states AS i ON i.completion_id = c.id WHERE c.question_id = q.id AND {VISIBLE}"
 )
-_ALL_PASS = "(t.outcomes <> '' AND t.outcomes NOT GLOB '*[^p]*')"
+_ALL_PASS = "(t.outcomes GLOB '*p*' AND t.outcomes NOT GLOB '*[^pb]*')"
 
 _SOLUTIONS = f"(SELECT count(*) {_OWN})"
 _TESTS = "(SELECT count(*) FROM tests WHERE tests.question_id = q.id)"

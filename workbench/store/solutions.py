@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from workbench.model.candidates import GroundTruthFrom
-from workbench.model.code import ASSERTION, NOT_RUN, PASS, SolutionForm
+from workbench.model.code import ASSERTION, BROKEN, NOT_RUN, PASS, SolutionForm
 from workbench.model.selection import Selection
 from workbench.store.selection import STATE, check_names, compile_selection, items_for
 
@@ -101,7 +101,7 @@ class OutcomeCounts(NamedTuple):
 
     Attributes:
         flagged: Only over solutions that are flagged as their problem's ground truth.
-        tests: Tests times solutions, those left out that were not run.
+        tests: Tests times solutions, those left out that were not run or are broken.
     """
 
     verifier: str
@@ -126,7 +126,8 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
     columns = "v.name, r.id, t.suite, d.dataset, coalesce(cs.ground_truth, 0)"
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
-        f"SELECT {columns}, count(*), total(length(t.outcomes) - {_count(NOT_RUN)}), total({_count(PASS)}), "
+        f"SELECT {columns}, count(*), total(length(t.outcomes) - {_count(NOT_RUN)} - {_count(BROKEN)}), "
+        f"total({_count(PASS)}), "
         f"total({_count(ASSERTION)}) FROM (SELECT c.id, d.name AS dataset FROM {items_for('d.', condition)} "
         f"WHERE {condition} ORDER BY c.id LIMIT ?) AS d "
         "JOIN test_results AS t ON t.completion_id = d.id JOIN runs AS r ON r.id = t.run_id "

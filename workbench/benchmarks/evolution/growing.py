@@ -18,7 +18,7 @@ from workbench.benchmarks.evolution.prompts import Shown, for_tests
 from workbench.benchmarks.evolution.replies import Taken, taken_of
 from workbench.benchmarks.evolution.representatives import adversarial, discriminative
 from workbench.llm.records import Message
-from workbench.model.code import PASS, Problem
+from workbench.model.code import BROKEN, PASS, Problem
 from workbench.model.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, Mode, vector_of
 from workbench.model.spelling import bound_names
 
@@ -142,6 +142,8 @@ def ended(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
 def _fault(
     place: int, mode: Mode, outcomes: Sequence[str], reference: str | None, settings: EvolutionSettings
 ) -> str | None:
+    if any(each[place] == BROKEN for each in outcomes):
+        return "broken"
     if reference is not None and reference[place] != PASS and not settings.keep_unverified:
         return "wrong"
     if mode == "discriminative" and not splits("".join(vector_of(each[place]) for each in outcomes)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from workbench.model.candidates import Rules
-from workbench.model.code import ASSERTION, NOT_RUN, PASS, Failure
+from workbench.model.code import ASSERTION, BROKEN, NOT_RUN, PASS, Failure
 
 DECIMALS: Final = 2
 """Scores are rounded to so many before solutions of equal score are sought."""
@@ -33,7 +33,8 @@ def only_errors(outcomes: str) -> bool:
 
     Without tests it is False, and so it is where a test was not run.
     """
-    return bool(outcomes) and not set(outcomes) & {PASS, ASSERTION, NOT_RUN}
+    letters = set(outcomes) - {BROKEN}
+    return bool(letters) and not letters & {PASS, ASSERTION, NOT_RUN}
 
 
 def only_stderr(stderrs: Sequence[str]) -> bool:
@@ -61,7 +62,8 @@ def stderrs_of(outcomes: str, failures: Iterable[Failure]) -> list[str]:
     What a test wrote there without failing is not known, nor the message of an assertion whose failure isn't kept.
     """
     messages = {failure.position: failure.message for failure in failures if failure.outcome == ASSERTION}
-    return [_stderr(letter, messages.get(position)) for position, letter in enumerate(outcomes)]
+    letters = ((position, letter) for position, letter in enumerate(outcomes) if letter != BROKEN)
+    return [_stderr(letter, messages.get(position)) for position, letter in letters]
 
 
 def _stderr(letter: str, message: str | None) -> str:

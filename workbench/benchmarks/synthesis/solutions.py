@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from workbench.benchmarks.ranking.scoring import as_scored, only_errors
 from workbench.model.assertion import parsed
-from workbench.model.code import PASS
+from workbench.model.code import PASS, counted
 
 
 class Gathering:
@@ -55,8 +55,8 @@ class Gathering:
 
     def ran(self, outcomes: str) -> float | None:
         """Count the score of a solution by the letters of its tests; None where all failed by errors alone."""
-        if not outcomes or only_errors(outcomes):
+        if not counted(outcomes) or only_errors(outcomes):
             return None
-        score = as_scored(outcomes.count(PASS) / len(outcomes), "released")
+        score = as_scored(outcomes.count(PASS) / counted(outcomes), "released")
         self.scores.add(score)
         return score

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from workbench.model.code import PASS
-
-NOT_RUN = "n"
-"""The letter of a test that has no outcome."""
+from workbench.model.code import BROKEN, NOT_RUN, PASS
 
 
 class Cluster(NamedTuple):
@@ -30,7 +27,7 @@ class Arrangement(NamedTuple):
     Attributes:
         columns: Positions of the tests.
         clusters: The rows: best score first, then alike beside alike; what has not been run stands last.
-        rates: Share of solutions that pass each test, by position; None where it was run on none.
+        rates: Share of solutions that pass each test, by position; None where it was run on none, or is broken.
     """
 
     columns: tuple[int, ...]
@@ -62,7 +59,7 @@ def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Ar
 
 
 def _rate(letters: Sequence[str]) -> float | None:
-    run = [letter for letter in letters if letter != NOT_RUN]
+    run = [letter for letter in letters if letter not in (NOT_RUN, BROKEN)]
     return run.count(PASS) / len(run) if run else None
 
 
@@ -76,5 +73,5 @@ def telling(first: str, second: str) -> list[int]:
     return [
         test
         for test, pair in enumerate(zip(first, second, strict=False))
-        if NOT_RUN not in pair and (pair[0] == PASS) != (pair[1] == PASS)
+        if {NOT_RUN, BROKEN}.isdisjoint(pair) and (pair[0] == PASS) != (pair[1] == PASS)
     ]

@@ -15,6 +15,7 @@ from workbench.store import browsing, pass_matrix, problem_list, runs, test_resu
 from workbench.store.pass_matrix import SolutionRow
 from workbench.store.suites import tests_of
 from workbench.verifiers.execution.programs import EXTRACTORS, code_of, form_of
+from workbench.verifiers.execution.standing import standings
 
 _FIRST_EXTRACTOR: Final = "fence"
 
@@ -38,9 +39,9 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         if not found:
             raise UsageError(f"There is no code problem with row id {question}.", "It may have been removed.")
         suites = found[0].tests | pass_matrix.own_suites(reader, question)
-        every = pass_matrix.suite_runs(reader, question)
-        suite = _suite(suite, suites, every)
-        there = tuple(one for one in every if one.suite == suite)
+        ran = pass_matrix.suite_runs(reader, question)
+        suite = _suite(suite, suites, ran)
+        there = tuple(one for one in ran if one.suite == suite)
         shown = _run(run, there)
         verifiers = {
             number: name
@@ -51,9 +52,12 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         if origin is not None and len(origin.rounds) != suites.get(suite):
             origin = None
         seen = {} if origin is None or shown is not None else origin.outcomes
+        problem = tests.problems_of(project.database, [question], [suite])[question]
+        every = _solutions(project, question, suite, shown, verifiers, seen)
+        own = (test for one in every for test in one.tests)
         return PassMatrix(
             question=question,
-            problem=tests.problems_of(project.database, [question], [suite])[question],
+            problem=problem,
             dataset=found[0].dataset,
             suites=suites,
             suite=suite,
@@ -62,7 +66,8 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             evolution=None if origin is None else origin.evolution,
             rounds=() if origin is None else origin.rounds,
             verifiers=tuple(verifiers.values()),
-            solutions=_solutions(project, question, suite, shown, verifiers, seen),
+            solutions=every,
+            where=standings(problem, (*problem.suites.get(suite, ()), *own)),
         )
 
 

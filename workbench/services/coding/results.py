@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from workbench.errors import UsageError
-from workbench.model.code import PASS, Execution, SolutionResult
+from workbench.model.code import PASS, Execution, SolutionResult, counted
 from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.services.running.run_status import run_row
@@ -99,7 +99,7 @@ def _lines(
 
 def _line(verifier: str, solution: SolutionName, suite: str, execution: Execution | None) -> SolutionResult:
     outcomes = _NOT_RUN * solution.tests.get(suite, 0) if execution is None else execution.outcomes
-    passed, total = outcomes.count(PASS), len(outcomes)
+    passed, total = outcomes.count(PASS), counted(outcomes)
     return SolutionResult(
         task_id=solution.question_id,
         solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),

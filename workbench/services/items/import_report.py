@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from workbench.formats.reading import FilePlan
 from workbench.formats.source import path_text
+from workbench.model.broken import BrokenTest
 from workbench.model.item import QuarantinedRow
 from workbench.model.run import RefusedLine, VerdictsImported
 from workbench.store.importing import SHOWN, ImportCounts
@@ -24,6 +25,8 @@ class _Rows(Struct, frozen=True, kw_only=True):
         mapping: Our field -> their column.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
+        broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
+        broken_tests: The first 20 of them.
         verifiers: Names of a log's graders, each with the run that its verdicts stand in; like what follows only where
             a file may hold what graders said.
         verdicts: How many were stored now.
@@ -39,6 +42,8 @@ class _Rows(Struct, frozen=True, kw_only=True):
     mapping: dict[str, str]
     reasons: dict[str, int]
     quarantine: list[QuarantinedRow]
+    broken: int | UnsetType = UNSET
+    broken_tests: list[BrokenTest] | UnsetType = UNSET
     verifiers: dict[str, int] | UnsetType = UNSET
     verdicts: int | UnsetType = UNSET
     verdicts_unchanged: int | UnsetType = UNSET
@@ -63,7 +68,11 @@ R = TypeVar("R", FileReport, ImportReport)
 
 
 def of_file(
-    plan: FilePlan, counts: ImportCounts, reasons: dict[str, int], quarantine: list[QuarantinedRow]
+    plan: FilePlan,
+    counts: ImportCounts,
+    reasons: dict[str, int],
+    quarantine: list[QuarantinedRow],
+    broken: Sequence[BrokenTest] = (),
 ) -> FileReport:
     """The report of one file."""
     return FileReport(
@@ -77,6 +86,8 @@ def of_file(
         mapping=plan.columns,
         reasons=reasons,
         quarantine=quarantine,
+        broken=len(broken) or UNSET,
+        broken_tests=list(broken[:SHOWN]) or UNSET,
     )
 
 
@@ -85,6 +96,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.reasons)
+    broken = [test for report in reports for test in report.broken_tests or []]
     return ImportReport(
         dataset=dataset,
         format=reports[0].format,
@@ -96,6 +108,8 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         mapping=reports[0].mapping,
         reasons=dict(sorted(reasons.items())),
         quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
+        broken=sum(report.broken or 0 for report in reports) or UNSET,
+        broken_tests=broken[:SHOWN] or UNSET,
         files=reports if len(reports) > 1 else UNSET,
     )
 

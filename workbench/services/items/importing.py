@@ -16,7 +16,8 @@ from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.formats.logs import kinds as logs
 from workbench.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_records
 from workbench.formats.source import QUESTIONS, Progress, file_hash, path_text
-from workbench.model.code_record import Record
+from workbench.model.broken import BrokenTest, broken_in
+from workbench.model.code_record import ProblemRecord, Record
 from workbench.model.item import QuarantinedRow, Refusal
 from workbench.model.run import VerdictsImported
 from workbench.services.items.grading import store_grades
@@ -241,6 +242,7 @@ def _read(
     shown: list[QuarantinedRow] = []
     items: list[Record] = []
     refused: list[Refusal] = []
+    broken: list[BrokenTest] = []
 
     def hand_over() -> None:
         for row in add(items, refused):
@@ -257,12 +259,13 @@ def _read(
                 refused.append(row)
             else:
                 items.append(row)
+                broken += broken_in(row.problem) if isinstance(row, ProblemRecord) else []
             if len(items) + len(refused) >= batch:
                 hand_over()
         hand_over()
         if complete is not None:
             complete(digest())
-    return of_file(plan, counts, dict(sorted(reasons.items())), shown)
+    return of_file(plan, counts, dict(sorted(reasons.items())), shown, broken)
 
 
 def _skip(plan: FilePlan, progress: Progress | None) -> None:

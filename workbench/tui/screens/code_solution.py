@@ -169,7 +169,7 @@ class CodeSolutionScreen(WorkbenchScreen):
             return
         failure = texts.failure_of(execution, position)
         test = self.matrix.test_of(self.solution, position)
-        reader.set_title(f"Test {position + 1} · {texts.form_words(test)}")
+        reader.set_title(f"Test {position + 1} · {texts.place_words(self.matrix, test)}")
         source = texts.source_lines(test, self.matrix.problem.language)
         reader.show(texts.text_of(*texts.evidence_lines(self.solution, position), *source))
         self._mark(None if failure is None else failure.line)

@@ -110,6 +110,7 @@ class PassGrid(CellGrid):
         & > .pass-grid--s { background: $secondary-muted; color: $text-secondary; text-style: bold italic; }
         & > .pass-grid--x { background: $error; color: $background; text-style: bold; }
         & > .pass-grid--n { color: $text-muted; }
+        & > .pass-grid--b { color: $text-muted; }
     }
     """
 

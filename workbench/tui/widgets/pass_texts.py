@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from workbench.model.code import OUTCOMES, PASS, CodeTest, Execution, Failure, Form, Level
+from workbench.model.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Level, Where, counted
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix
 from workbench.render.bars import NONE, percent
 from workbench.render.code import code_lines
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
-from workbench.services.coding.arranging import NOT_RUN
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.pass_view import TRUTH
 
 Line = tuple[Span, ...]
 
-FORMS: Final[dict[Form, str]] = {
-    "expression": "compared outside the sandbox",
-    "statement": "judged inside the sandbox: forgeable",
+PLACES: Final[dict[Where, str]] = {
+    "outside": "compared outside the sandbox",
+    "inside": "judged inside the sandbox: forgeable",
     "program": "one program, judged inside the sandbox: forgeable",
     "stdio": "standard output, compared outside the sandbox",
+    "broken": "broken: it says nothing of any solution",
 }
-"""Where it is decided whether a test passes, by its form."""
+"""Where it is decided whether a test passes, in words."""
 
 LEVELS: Final[dict[Level, str]] = {
     "L1": "L1: limits alone, nothing kept it in",
@@ -54,13 +54,13 @@ def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate
     share = "run on none" if rate is None else f"{percent(rate, 0)} % of solutions pass"
     share = "this solution's own" if matrix.own else share
     came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
-    yield Span(f"Test {position + 1}", "heading"), Span(f"  {share} · {form_words(test)}{came}", "dim")
+    yield Span(f"Test {position + 1}", "heading"), Span(f"  {share} · {place_words(matrix, test)}{came}", "dim")
     yield from source_lines(test, matrix.problem.language)
 
 
-def form_words(test: CodeTest | None) -> str:
+def place_words(matrix: PassMatrix, test: CodeTest | None) -> str:
     """Where it is decided whether a test passes."""
-    return "no such test" if test is None else FORMS[test.form]
+    return "no such test" if test is None else PLACES[matrix.where[test]]
 
 
 def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
@@ -106,7 +106,7 @@ def evidence_lines(solution: MatrixSolution, position: int) -> Iterator[Line]:
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
     if failure is None:
-        if letter not in (PASS, NOT_RUN):
+        if letter not in (PASS, NOT_RUN, BROKEN):
             yield (Span("Why was not kept: of each solution the first few failures are.", "dim"),)
         return
     if failure.got is not None:
@@ -136,8 +136,8 @@ def passed_words(outcomes: str) -> str:
     """How many tests a solution passes."""
     if not outcomes:
         return "not run"
-    passed = outcomes.count(PASS)
-    return f"{passed} of {len(outcomes)} passed ({passed / len(outcomes):.3f})"
+    passed, total = outcomes.count(PASS), counted(outcomes)
+    return f"{passed} of {total} passed ({passed / total:.3f})" if total else "every test is broken"
 
 
 def kept_in(execution: Execution) -> str:

@@ -8,10 +8,11 @@ from typing import Final
 
 from textual.content import Content
 
-from workbench.model.code import OUTCOMES, PASS, CodeTest
+from workbench.model.code import BROKEN, NOT_RUN, OUTCOMES, PASS, Where
+from workbench.model.code import counted as counted_tests
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
 from workbench.render.bars import NONE, counted, percent
-from workbench.services.coding.arranging import NOT_RUN, Arrangement, Cluster
+from workbench.services.coding.arranging import Arrangement, Cluster
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
@@ -34,13 +35,13 @@ SHORT: Final[dict[str, str]] = {
     "s": "syntax error",
     "x": "killed",
     "n": "not run",
+    "b": "broken test",
 }
 """The letters in a word or two; `OUTCOMES` says more."""
 
 
-def is_forgeable(test: CodeTest) -> bool:
-    """Whether a test's verdict is the sandbox's own word, which a program that knows how could forge."""
-    return test.form in ("statement", "program")
+INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
+"""Where a test's verdict is the sandbox's own word, which a program that knows how could forge."""
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:
@@ -63,7 +64,7 @@ def heads(matrix: PassMatrix, *, verdicts: bool) -> list[PassHead]:
 def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
     """The tests in order."""
     rounds = matrix.rounds or (None,) * matrix.width
-    forgeable = {place for place, test in enumerate(matrix.shared) if is_forgeable(test)}
+    forgeable = {place for place, test in enumerate(matrix.shared) if matrix.where.get(test) in INSIDE}
     return [PassTest(test, laid.rates[test], test in forgeable, rounds[test]) for test in laid.columns]
 
 
@@ -106,7 +107,7 @@ def _name(solution: MatrixSolution) -> str:
 def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
     yield Cell(name)
     letters = solution.outcomes
-    yield Cell(f"{letters.count(PASS)}/{len(letters)}" if letters else NONE)
+    yield Cell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
     yield Cell(*OUTCOME_MARKS[solution.gold])
     for verifier in matrix.verifiers if verdicts else ():
         yield Cell(*OUTCOME_MARKS[solution.verdicts.get(verifier, "none")])
@@ -133,7 +134,7 @@ def found_by(matrix: PassMatrix) -> str:
 def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
     """Suite, run, and what came of the solutions: two lines."""
     run = [one for one in matrix.solutions if one.outcomes]
-    passing = sum(set(one.outcomes) == {"p"} for one in run)
+    passing = sum(set(one.outcomes) - {BROKEN} == {PASS} for one in run)
     different = sum(bool(cluster.outcomes) for cluster in laid.clusters)
     done = (
         counted(len(run), "solution")
@@ -143,13 +144,14 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
     share = (
         f"{passing} pass all tests (pass@1 {percent(passing / len(run))} %)" if run else "workbench verify DB execution"
     )
-    forgeable = sum(map(is_forgeable, matrix.shared))
+    forgeable, broken = matrix.count(*INSIDE), matrix.count("broken")
     return Content.assemble(
         "suite ",
         (printable(matrix.suite) or NONE, "bold $text-accent"),
         f" · {counted(matrix.width, 'test')}",
         " of each solution's own" if matrix.own else "",
         f" ({FORGEABLE} {forgeable} forgeable)" if forgeable else "",
+        f" ({broken} broken, set apart)" if broken else "",
         " · by ",
         (found_by(matrix), "bold"),
         f"\n{done} · {share}",
@@ -180,6 +182,7 @@ _WORDS: Final[dict[str, str]] = {
     "s": "syntax",
     "x": "killed",
     "n": "not run",
+    "b": "broken",
 }
 
 
@@ -191,6 +194,7 @@ _COLOURS: Final = {
     "s": "$text-secondary on $secondary-muted",
     "x": "$background on $error",
     "n": "$text-muted",
+    "b": "$text-muted",
 }
 
 

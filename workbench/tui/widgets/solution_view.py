@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from workbench.model.code import PASS, CodeTest, Failure
+from workbench.model.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
 from workbench.render.code import code_lines
 from workbench.render.document import RenderedLine, RenderedText, Span
-from workbench.services.coding.arranging import NOT_RUN
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
 from workbench.tui.widgets.cutting import cut
 from workbench.tui.widgets.pass_grid import FORGEABLE
 from workbench.tui.widgets.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
-from workbench.tui.widgets.pass_view import SHORT, is_forgeable
+from workbench.tui.widgets.pass_view import INSIDE, SHORT
 
 RAISED: Final = "raised"
 """The mark of the line where a test's error was raised."""
@@ -70,7 +69,7 @@ def code_title(code: SolutionCode) -> str:
 def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
     """Positions of the tests that a solution was run on and did not pass."""
     letters = [letter_at(solution.outcomes, test) for test in range(matrix.width)]
-    return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN)]
+    return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 
 
 def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]) -> list[Row]:
@@ -80,7 +79,7 @@ def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]
 
 def _row(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Row:
     letter, test = letter_at(solution.outcomes, position), matrix.test_of(solution, position)
-    mark = FORGEABLE if test is not None and is_forgeable(test) else ""
+    mark = FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ""
     return Row(
         position,
         (
@@ -103,7 +102,7 @@ def outcome_cell(letter: str) -> Cell:
 
 
 def _style(letter: str) -> CellStyle:
-    if letter == NOT_RUN:
+    if letter in (NOT_RUN, BROKEN):
         return "dim"
     return "error" if LETTER_STYLES.get(letter) == "error" else "success" if letter == PASS else "warning"
 

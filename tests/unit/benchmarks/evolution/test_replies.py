@@ -70,7 +70,7 @@ def test_a_test_is_refused_with_a_reason(source: str, code: str) -> None:
 
 def test_forms_are_told_apart_and_doubles_in_one_reply_are_found() -> None:
     taken = taken_of(
-        said("assert f(1) == 2", "assert f(1)==2", "assert abs(f(0.5) - 1) < 1e-9", "assert sorted(f([2])) == [2]"),
+        said("assert f(1) == 2", "assert f(1)==2", "assert -1 < f(0.5) < 1", "assert sorted(f([2])) == [2]"),
         ["f"],
         [],
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from workbench.errors import UsageError
 from workbench.formats.reading import read_records
@@ -273,6 +274,20 @@ def test_the_real_problems_and_solutions(project: Project, shared_data: Path) ->
     assert (report.dataset, counts(report)) == ("problems", (840, 840, 0, 0))
     assert suite_counts(project) == {"base": 320, "plus": 914, "whole": 40}
     forms = dict(project.database.reader().execute("SELECT form, count(*) FROM tests GROUP BY 1").fetchall())
-    assert forms == {"expression": 1216, "statement": 18, "program": 40}
+    assert forms == {"expression": 1222, "statement": 12, "program": 40}
     gold = project.database.reader().execute("SELECT count(*), sum(imported_gold) FROM completions").fetchone()
     assert gold == (800, 278)
+
+
+def test_broken_tests_are_counted_and_named_at_import(project: Project, tmp_path: Path) -> None:
+    tests = ["assert f1() == 1", "assert f1() = 1", "assert g1() == 1", "assert False"]
+    file = write(tmp_path / "p.jsonl", [problem(1, tests=tests), problem(2), problem(3, language="javascript")])
+    assert preview_import(project, plan_import([file])).broken == 3
+    report = bring(project, file)
+    assert (counts(report), report.broken) == ((3, 3, 0, 0), 3)
+    assert [test.words for test in report.broken_tests or []] == [
+        "T/1 base 2: no Python",
+        "T/1 base 3: a name that neither it, the setup, the problem nor its reference solution has",
+        "T/1 base 4: false whatever a solution does",
+    ]
+    assert bring(project, write(tmp_path / "q.jsonl", [problem(4)])).broken is UNSET

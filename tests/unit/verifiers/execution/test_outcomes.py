@@ -258,3 +258,54 @@ def test_a_program_that_gets_no_processor_has_its_time_all_the_same(level: Level
 def test_a_program_without_tests(pool: SandboxPool) -> None:
     execution = one(pool, Program(source=IDENTITY, tests=()))
     assert (execution.outcomes, execution.score, execution.ms) == ("", None, 0.0)
+
+
+GIVES = """
+from fractions import Fraction
+def f(x):
+    given = [(i for i in [2, 1]), {2, 1}, 1.25, [Fraction(5, 4)]]
+    return given[x] if type(x) is int and x < 4 else x
+"""
+CONVERTED = {
+    "assert sorted(f(0)) == [1, 2]": ("p", 1),
+    "assert sorted(f(1)) == [1, 2]": ("p", 0),
+    "assert list(f('ab')) == ['a', 'b']": ("p", 0),
+    "assert tuple(f([1, 2])) == tuple([1, 2])": ("p", 0),
+    "assert set(f([2, 1, 2])) == set([1, 2])": ("p", 0),
+    "assert set(f([3])) == {1}": ("f", 0),
+    "assert len(f({1: 2})) == 1": ("p", 0),
+    "assert sorted(f({2: 3, 1: 4})) == [1, 2]": ("p", 0),
+    "assert str(f({1})) == '{1}'": ("p", 1),
+    "assert str(f([1, (2,)])) == '[1, (2,)]'": ("p", 0),
+    "assert round(f(2), 1) == 1.2": ("p", 0),
+    "assert abs(f(2) - 1) < 0.3": ("p", 0),
+    "assert abs(f(2) - 1) < 0.2": ("f", 0),
+    "assert abs(f(None) - 1) < 0.2": ("e", 0),
+    "assert sorted(f(7)) == [7]": ("e", 0),
+    "assert set(f([[1]])) == {1}": ("e", 0),
+    "assert float(f('inf')) == 1e400": ("p", 0),
+    "assert int(f(2)) == 1": ("p", 0),
+    "assert list(f(3)) == [1.25]": ("p", 1),
+}
+
+
+def test_what_is_done_to_a_value_is_done_outside_where_it_is_plain(pool: SandboxPool) -> None:
+    found = {
+        source: (execution.outcomes, execution.forgeable)
+        for source, execution in pool.run(
+            (source, Program(source=GIVES, tests=asking(source), seconds=5)) for source in CONVERTED
+        )
+    }
+    assert found == CONVERTED
+
+
+def test_a_value_wanted_is_never_where_another_test_is_compared_outside(pool: SandboxPool, level: Level) -> None:
+    learns = (
+        "known = {}\nclass Learner:\n    def __eq__(self, other):\n        known[0] = other\n        return True\n"
+        "def f(x):\n    return known.get(0, Learner())\n"
+    )
+    asked = asking("assert (f(3) == 23757) == True", "assert f(3) == 23757", "assert not f(3) != 23757")
+    for settings in (Settings(), Settings(stop_early=True)):
+        with SandboxPool(level, 1, settings=settings) as fresh:
+            execution = one(fresh, Program(source=learns, tests=asked, seconds=5))
+        assert execution.outcomes[1] == "f"

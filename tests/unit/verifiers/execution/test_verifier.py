@@ -197,3 +197,27 @@ def test_the_version_names_the_interpreter_only_where_it_is_this_one() -> None:
 def test_it_works_in_runs_only() -> None:
     with pytest.raises(UsageError, match="runs programs"):
         Registry().local("execution")
+
+
+def test_broken_tests_count_for_nobody() -> None:
+    found = verdict(ran("pb"), ran("b"))
+    assert (found.outcome, found.score, found.detail) == (Outcome.CORRECT, 1.0, "2 broken tests set apart")
+    found = verdict(ran("bf"), ran("p"))
+    assert (found.outcome, found.score, found.rule) == (Outcome.INCORRECT, 0.5, "test.base.2")
+    assert (found.detail or "").endswith(" · 1 broken test set apart")
+    found = verdict(ran("bb"))
+    assert (found.outcome, found.score, found.reason) == (Outcome.ABSTAIN, None, "no_tests")
+
+
+def test_a_test_that_was_not_run_hides_no_failure_behind_it() -> None:
+    assert verdict(ran("nf")).reason == "assertion"
+
+
+def test_tests_that_say_nothing_of_a_solution_are_not_run() -> None:
+    sources = ("assert add(1, 2) == 3", "assert add(1, 2) == 3)", "assert sub(1, 2) == 3")
+    problem = structs.replace(
+        ADD, suites={"base": tuple(CodeTest(form="expression", source=source) for source in sources)}
+    )
+    assert ExecutionVerifier().programs(problem, CODE, "program")["base"].broken == (1, 2)
+    other = ExecutionVerifier(python=sys.executable).programs(problem, CODE, "program")
+    assert other["base"].broken == (2,)

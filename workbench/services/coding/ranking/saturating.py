@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from workbench.model.code import PASS
+from workbench.model.code import BROKEN, PASS
 from workbench.model.code_figures import SaturationReport, SaturationRow
 from workbench.model.selection import Selection
 from workbench.services.coding.ranking.truth import ProblemOutcomes, Truth, outcomes_by_problem
@@ -51,7 +51,7 @@ def saturation(
     found: list[FloatArray] = []
     left_out: Counter[str] = Counter()
     for problem in outcomes_by_problem(project, truth, selection):
-        run = [one.outcomes for one in problem.solutions if one.complete]
+        run = _counting([one.outcomes for one in problem.solutions if one.complete])
         why = _useless(run)
         if why is None:
             found.append(_correlations(problem, run, sizes, resamples, seed))
@@ -73,6 +73,12 @@ def saturation(
         resamples=resamples,
         seed=seed,
     )
+
+
+def _counting(run: Sequence[str]) -> list[str]:
+    """Outcomes without tests that are broken."""
+    kept = [place for place, letters in enumerate(zip(*run, strict=True)) if BROKEN not in letters]
+    return ["".join(outcomes[place] for place in kept) for outcomes in run]
 
 
 def _useless(run: Sequence[str]) -> str | None:

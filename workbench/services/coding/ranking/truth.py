@@ -48,7 +48,7 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
     Attributes:
         item: Its row id.
         by_suite: Outcomes of the suites it was run against.
-        complete: It was run against every test that its problem has in the suites.
+        complete: It was run against every test that its problem has in the suites, and some of them count.
     """
 
     item: int
@@ -68,8 +68,8 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """Tests it was run against."""
-        return sum(len(found.outcomes) for found in self.by_suite.values())
+        """Tests it was run against; broken ones don't count."""
+        return sum(found.counted for found in self.by_suite.values())
 
     @property
     def score(self) -> float | None:
@@ -185,10 +185,11 @@ def _tested(
 ) -> SolutionOutcomes:
     found = {suite: results[run].get(row.item, {}).get(suite) for suite, run in truth.runs.items()}
     by_suite = {suite: execution for suite, execution in found.items() if execution is not None}
-    ran = {suite: one.ran for suite, one in by_suite.items()}
+    settled = {suite: one.settled for suite, one in by_suite.items()}
+    counts = any(one.counted for one in by_suite.values())
     return SolutionOutcomes(
         item=row.item,
         solution_id=row.key.removeprefix(f"{row.task_id}/"),
         by_suite=by_suite,
-        complete=bool(expected) and all(ran.get(suite) == count for suite, count in expected.items()),
+        complete=counts and all(settled.get(suite) == count for suite, count in expected.items()),
     )

@@ -17,7 +17,7 @@ from workbench.benchmarks.synthesis.solutions import Gathering
 from workbench.benchmarks.writing import Asked, Executor
 from workbench.errors import UsageError
 from workbench.llm.records import Sampling
-from workbench.model.code import PASS, CodeTest, Problem, Program, Provenance
+from workbench.model.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance
 from workbench.model.code_record import SolutionRecord
 from workbench.model.selection import Selection
 from workbench.model.synthesis import ProblemSolutions, SolutionKind, SolutionsWritten
@@ -291,7 +291,7 @@ class _Desk:
 
 
 def _passes(outcomes: str) -> bool:
-    return set(outcomes) == {PASS}
+    return set(outcomes) - {BROKEN} == {PASS}
 
 
 def _reference(wish: Wish, problem: Problem, *, passes: bool) -> SolutionRecord:

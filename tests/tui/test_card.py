@@ -188,3 +188,23 @@ async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
         it.reader("card-completion").styles.height = 5
         await until(it.pilot, lambda: it.reader("card-completion").size.height == 4)
         await it.sees("So it is ▌42▐", "card-completion")
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "said"),
+    [
+        ("\\boxed{1}\n\\boxed{2}", r"\boxed{2}", "! the reference has more boxes than the completion: w opens it"),
+        (PLAIN + "and so on, " * 60, r"\boxed{2}", "! the answer has to be looked for in the reference: r opens it"),
+        ("42", "The answer is 42. " + PLAIN * 3, "! the answer stands long before the completion's end: w opens it"),
+        ("42", "</think>The answer is 42 and " + "so on " * 9, ""),
+    ],
+)
+async def test_the_card_warns_where_it_is_not_enough_and_of_nothing_else(
+    reference: str, completion: str, said: str
+) -> None:
+    async with showing(made("q", reference, completion)) as it:
+        assert str(it.card.query_one("#card-warning", Static).content) == said
+        assert it.card.query_one("#card-warning").display is bool(said)
+        if not said:
+            title = str(it.reader("card-completion").border_title)
+            assert title.endswith("</think> without <think> · no closing punctuation")

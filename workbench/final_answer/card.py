@@ -8,8 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from workbench.final_answer.ending import (
+    Stretch,
+    breaks_off,
+    is_closed,
+    last_sentence,
+    last_sentences,
+    names_an_answer,
+    substance_end,
+)
 from workbench.final_answer.extraction import (
     MAX_ANSWER,
     SHORT_REFERENCE,
@@ -27,8 +37,19 @@ Absence = Literal["no_reply", "breaks_off", "goes_round", "unstated"]
 """Why a completion has no final answer: nothing behind its thoughts, it stops within a sentence, it repeats one line
 to its end, or it ends without stating one."""
 
-Stretch = tuple[int, int]
-"""Offsets of a part of a text."""
+Shortcoming = Literal[
+    "no_reference_answer",
+    "reference_unseen",
+    "reference_crowded",
+    "no_reply",
+    "ending_unseen",
+    "early_answer",
+    "completion_crowded",
+    "fewer_boxes",
+]
+"""Why the card is not enough: of the reference, no answer is found, it stands outside the lines shown, or there is no
+room for its boxes; of the completion, nothing stands behind its thoughts, no answer is found and the last line is not
+all shown, an "answer is" stands long before the end, there is no room, or it has fewer boxes than the reference."""
 
 REPEATS = 10
 """So many equal lines (of ten characters or more) are a quirk."""
@@ -46,9 +67,8 @@ _SNAP = 400
 """A window begins with its line when that is not further back."""
 
 _FEW_WORDS = 6
-"""A line without a full stop that has more words was broken off."""
+"""A line without a full stop that has no more words is whole."""
 
-_CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 _WORDS = re.compile(r"(?<![A-Za-z])(?:[A-Za-z]{2,}\W{1,3}){3,}")
 _LABEL = re.compile(r"\s{0,3}(?:\*\*)?\s{0,3}[:：]")
 
@@ -93,34 +113,44 @@ class Card(NamedTuple):
 
     @property
     def usable(self) -> bool:
-        """True when a person can judge the completion from the card alone.
+        """True when a person can judge the completion from the card alone: nothing is said against it."""
+        return not self.shortcomings
+
+    @property
+    def shortcomings(self) -> tuple[Shortcoming, ...]:
+        """Why the card is not enough.
 
         Of the reference, the answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess
         from its last line with that line. Of the completion must be shown a marked answer and what stands round it,
         wherever that is; or a guess with the end it was taken from; or that there is none, because it breaks off,
-        goes round in circles, or ends without one, then with its whole last line. Not usable are an empty reply, more
-        boxes than the card has room for, fewer boxes than the reference has (a part of the answer may stand
-        elsewhere), and an "answer is" long before the end.
+        goes round in circles, or ends without one, then with its whole last line.
         """
-        return self._shows_reference and self._shows_completion
+        found = [*self._of_reference(), *self._of_completion()]
+        return tuple(found)
 
-    @property
-    def _shows_reference(self) -> bool:
+    def _of_reference(self) -> Iterator[Shortcoming]:
         begin = self.passage[0] if self.reference_guessed and self.passage is not None else 0
-        return self.reference.found and self.reference.start >= begin and _room(self.reference, self.reference_others)
+        if not self.reference.found:
+            yield "no_reference_answer"
+        elif self.reference.start < begin:
+            yield "reference_unseen"
+        elif not _room(self.reference, self.reference_others):
+            yield "reference_crowded"
 
-    @property
-    def _shows_completion(self) -> bool:
-        if self.absence == "unstated":
-            return self.closing[0] >= self.windows[0][0]
+    def _of_completion(self) -> Iterator[Shortcoming]:
         if self.absence is not None:
-            return self.absence != "no_reply"
-        if self.completion_guessed and len(self.windows) > 1:
-            return False
+            if self.absence == "no_reply":
+                yield "no_reply"
+            elif self.absence == "unstated" and self.closing[0] < self.windows[0][0]:
+                yield "ending_unseen"
+            return
         parts = _parts(self.reference, self.reference_others)
-        return _room(self.completion, self.completion_others) and (
-            parts == 1 or _parts(self.completion, self.completion_others) >= parts
-        )
+        if self.completion_guessed and len(self.windows) > 1:
+            yield "early_answer"
+        elif not _room(self.completion, self.completion_others):
+            yield "completion_crowded"
+        elif _parts(self.completion, self.completion_others) < parts > 1:
+            yield "fewer_boxes"
 
 
 def _room(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> bool:
@@ -154,37 +184,54 @@ def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
     """A reference's final answer as the card shows it.
 
     `reference_answer`, but a text that fits on the card is its own answer before any guess, and a guess counts in the
-    last line only; where there is none, the last line itself is the guess.
+    last line only; where there is none, the last line itself is the guess, or its last sentence that names something.
     """
     found = reference_answer(text, subtype)
     if found.marked:
         return found
     line = _last_line(text, 0)
-    return _whole(text, 0) or (found if found.start >= line[0] and found.found else _guess(text, line))
+    if (whole := _whole(text, 0)) is not None:
+        return whole
+    guess = found if found.found and found.start >= line[0] else _guess(text, line)
+    return guess if guess.found else _last_sentence(text, 0) or guess
 
 
 def card_completion(text: str) -> FinalAnswer:
     """A completion's final answer as the card shows it.
 
-    `completion_answer`, but a reply that fits on the card is its own answer where no rule finds one, a text that
-    breaks off or goes round in circles has no answer without a mark, and a formula in the middle of a sentence or a
-    bold label is none: the last line is.
+    `completion_answer` of what stands before closing courtesies, but a reply that fits on the card is its own answer
+    where no rule finds one; a text that breaks off or goes round in circles has no answer without a mark; and a formula
+    in the middle of a sentence or a bold label is none: the last line is, or where that is long its last sentence, if
+    it names something.
     """
-    found = completion_answer(text)
     reply = reply_start(text)
+    said = text[: substance_end(text, reply)]
+    found = completion_answer(said)
     if found.marked:
         return found
+    line = _last_line(said, reply)
+    if said.startswith("####", line[0]):
+        return stripped(said, line[0] + 4, line[1], "hashes") or _none(text)
     if not found.found:
-        return _whole(text, reply) or found
-    line = _last_line(text, reply)
-    if _goes_round(text, line) or _breaks_off(text, found.start if found.how == "last_line" else found.end):
+        return _whole(said, reply) or _last_sentence(said, reply) or _none(text)
+    if _goes_round(said, line) or _breaks_off(said, line, found.start if found.how == "last_line" else found.end):
         return _none(text)
-    if found.how == "bold" and _LABEL.match(text, found.end):
-        return _guess(text, line)
-    if found.how == "math" and _WORDS.search(text, found.end, line[1]):
-        whole_line = _guess(text, line)
-        return whole_line if whole_line.found else found
+    if found.how == "bold" and _LABEL.match(said, found.end):
+        return _guess(said, line)
+    if found.how == "math" and _WORDS.search(said, found.end, line[1]):
+        whole_line = _guess(said, line)
+        return whole_line if whole_line.found else _last_sentence(said, reply) or found
     return found
+
+
+def _last_sentence(text: str, start: int) -> FinalAnswer | None:
+    """The last sentence that names something, of the few that can be shown, as a guess."""
+    sentences = last_sentences(text, start, len(text))
+    if not sentences or _goes_round(text, _last_line(text, start)) or breaks_off(text, text[slice(*sentences[0])]):
+        return None
+    named = (sentence for sentence in sentences if names_an_answer(text[slice(*sentence)]))
+    found = next(named, None)
+    return None if found is None else stripped(text, *found, "last_sentence", surround=" \t\r\n")
 
 
 def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
@@ -207,7 +254,7 @@ def quirks(text: str) -> tuple[Quirk, ...]:
     lines = Counter(line for line in map(str.strip, text.split("\n")) if len(line) >= 10)
     if lines and max(lines.values()) >= REPEATS:
         found.append("repeated_line")
-    if not _is_closed(text):
+    if not is_closed(text):
         found.append("no_closing_punctuation")
     return tuple(found)
 
@@ -234,16 +281,15 @@ def _absence(text: str) -> Absence:
         return "no_reply"
     if _goes_round(text, _last_line(text, reply)):
         return "goes_round"
-    return "unstated" if _is_closed(text) else "breaks_off"
+    return "unstated" if is_closed(text) else "breaks_off"
 
 
-def _is_closed(text: str) -> bool:
-    return text.rstrip()[-1:] in _CLOSING
-
-
-def _breaks_off(text: str, start: int) -> bool:
-    """Whether what stands behind an offset is more than a few words and has no full stop."""
-    return not _is_closed(text) and len(text[start:].split()) > _FEW_WORDS
+def _breaks_off(text: str, line: Stretch, start: int) -> bool:
+    """Whether what stands behind an offset is more than a few words, and the text stops within a sentence."""
+    if len(text[start:].split()) <= _FEW_WORDS:
+        return False
+    sentence = last_sentence(text, *line)
+    return breaks_off(text, text[slice(*(sentence or line))])
 
 
 def _goes_round(text: str, line: Stretch) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections import deque
 from typing import Literal, NamedTuple
 
-How = Literal["boxed", "hashes", "cue", "bold", "math", "number", "last_line", "whole", "none"]
+How = Literal["boxed", "hashes", "cue", "bold", "math", "number", "last_line", "last_sentence", "whole", "none"]
 
 HOW: dict[How, str] = {
     "boxed": "last \\boxed",
@@ -20,6 +20,7 @@ HOW: dict[How, str] = {
     "math": "last math",
     "number": "last number",
     "last_line": "last line",
+    "last_sentence": "last sentence",
     "whole": "whole text",
     "none": "no final answer found",
 }

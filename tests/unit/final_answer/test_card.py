@@ -26,6 +26,9 @@ PLAIN = "A line of reasoning that ends like this.\n" * 9
 """Too long to be an answer of its own, in lines that no rule takes for one."""
 
 
+BOTH = ("last_sentence", "So (B) and (J) are alike.")
+
+
 @pytest.mark.parametrize(
     ("text", "subtype", "how", "answer"),
     [
@@ -55,7 +58,26 @@ def test_references(text: str, subtype: str | None, how: str, answer: str) -> No
         (PLAIN + "**Step 20:** Move on. We see a scarf.", "last_line", "**Step 20:** Move on. We see a scarf"),
         (PLAIN + "So it is $x = 3$.", "math", "x = 3"),
         (PLAIN + "So $x$ is divergent and grows for ever.", "last_line", "So $x$ is divergent and grows for ever"),
-        (PLAIN + f"So $x$ is divergent and {'grows ' * 40}for ever.", "math", "x"),
+        (
+            PLAIN + f"So $x$ is divergent and {'grows ' * 40}for ever.",
+            "last_sentence",
+            f"So $x$ is divergent and {'grows ' * 40}for ever.",
+        ),
+        (LONG + "It fits best, favouring (I) 1 and 3.", "last_sentence", "It fits best, favouring (I) 1 and 3."),
+        (LONG + "So (B) and (J) are alike. They please a wide and thoughtful audience. " + "They do. " * 3, *BOTH),
+        (PLAIN + "Therefore, the final value of x equals 5", "last_line", "Therefore, the final value of x equals 5"),
+        (PLAIN + "Thus we take all of the 5 boxes and the", "none", ""),
+        (PLAIN + "We then have 15 apples in the first", "none", ""),
+        (LONG + "I would recommend asking for help with option (B).", "none", ""),
+        (LONG + "Or is it (B)?", "none", ""),
+        ("84\n\nHope this helps!", "whole", "84"),
+        (PLAIN + "**84**\n\nLet me know if you have any questions! Good luck!", "bold", "84"),
+        (PLAIN + "So it is $x = 3$. Hope this helps!", "math", "x = 3"),
+        (PLAIN + "$$\nx = 3\n$$\n\n希望对你有帮助!", "math", "x = 3"),
+        (PLAIN + "It must be Paris. If you need anything else, just ask.", "last_line", "It must be Paris"),
+        ("Hope this helps!", "whole", "Hope this helps!"),
+        (PLAIN + "#### 5 km at 53° south of east", "hashes", "5 km at 53° south of east"),
+        (LONG + "A litre of ice is thus lighter.", "last_sentence", "A litre of ice is thus lighter."),
         (PLAIN + "Then we look at $y$ and go on to the next of these, which is", "none", ""),
         (PLAIN + "Then we look at the next of these, which", "none", ""),
         (PLAIN + "Probably Paris", "last_line", "Probably Paris"),
@@ -109,6 +131,26 @@ def test_a_completion_without_an_answer_says_why(completion: str, absence: str, 
 )
 def test_what_makes_a_card_usable(reference: str, completion: str, usable: bool) -> None:
     assert card("q", reference, completion, "A1").usable is usable
+
+
+@pytest.mark.parametrize(
+    ("reference", "completion", "shortcomings"),
+    [
+        ("42", "so it is 42 and then it goes on and never sto", ()),
+        (LONG, r"\boxed{42}", ("no_reference_answer",)),
+        (LONG + "\nIn all it is 7 boxes, " + "and so on, " * 60, r"\boxed{42}", ("no_reference_answer",)),
+        (LONG + "\nIn all it is $7$, " + "and so on, " * 31, r"\boxed{42}", ("reference_unseen",)),
+        (rf"\boxed{{{'x' * SHOWN}y}}", "All of it is thought.</think>", ("reference_crowded", "no_reply")),
+        ("42", LONG * 4, ("ending_unseen",)),
+        ("42", "The answer is 42. " + LONG * 3, ("early_answer",)),
+        ("42", rf"\boxed{{{'x' * SHOWN}y}}", ("completion_crowded",)),
+        ("\\boxed{1}\n\\boxed{2}", r"\boxed{2}", ("fewer_boxes",)),
+    ],
+)
+def test_a_card_says_why_it_is_not_enough(reference: str, completion: str, shortcomings: tuple[str, ...]) -> None:
+    seen = card("q", reference, completion)
+    assert seen.shortcomings == shortcomings
+    assert seen.usable is (shortcomings == ())
 
 
 def test_an_answer_at_the_end_is_shown_with_the_end() -> None:
@@ -204,6 +246,9 @@ def test_offsets_lie_inside_and_windows_hold_the_answer(
         "9," * 200_000,
         "so $x$ " + "a" * 400_000,
         "$x$ " + "ab, " * 100_000,
+        "Thanks!\n" * 50_000,
+        "Good luck. " * 50_000,
+        "If you have " + "a " * 200_000,
     ],
     ids=lambda text: repr(text[:8]),
 )

@@ -13,7 +13,8 @@ from threading import Event
 import msgspec
 
 from workbench.errors import StoreError, UsageError, nearest
-from workbench.final_answer import HOW, FinalAnswer, completion_answer, reference_answer
+from workbench.final_answer import HOW, FinalAnswer
+from workbench.final_answer.card import card_completion, card_reference
 from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.label import Task
 from workbench.model.selection import Condition, Selection, parse_condition
@@ -158,13 +159,13 @@ def detail(project: Project, completion: int, also: str | None = None) -> ItemDe
 
 
 def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
-    """The final answers of an item's reference and completion."""
-    return reference_answer(item.reference, item.subtype), completion_answer(item.completion)
+    """The final answers of an item's reference and completion, as its card shows them: guesses, too."""
+    return card_reference(item.reference, item.subtype), card_completion(item.completion)
 
 
 def origin(answer: FinalAnswer) -> str:
-    """By which rule a final answer was found, for a person."""
-    return HOW[answer.how]
+    """By which rule a final answer was found, for a person; and that it is a guess, if it is one."""
+    return f"a guess: {HOW[answer.how]}" if answer.found and not answer.marked else HOW[answer.how]
 
 
 def write_item(project: Project, item: ItemDetail) -> Path:

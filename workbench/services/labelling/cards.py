@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from workbench.final_answer import HOW, FinalAnswer, How
-from workbench.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Stretch, card
+from workbench.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, Stretch, card
 from workbench.services.labelling.annotating import AnnotationItem
 
 __all__ = [
@@ -11,12 +13,14 @@ __all__ = [
     "HOW",
     "QUESTION_TAIL",
     "QUIRKS",
+    "SHORTCOMINGS",
     "SHOWN",
     "Absence",
     "Card",
     "FinalAnswer",
     "How",
     "Quirk",
+    "Shortcoming",
     "Stretch",
     "card_of",
 ]
@@ -27,7 +31,19 @@ QUIRKS: dict[Quirk, str] = {
     "repeated_line": "a line is repeated",
     "no_closing_punctuation": "no closing punctuation",
 }
-"""What a card says of an odd completion."""
+"""What is said, quietly, of an odd completion."""
+
+SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] = {
+    "no_reference_answer": ("the answer has to be looked for in the reference", "reference"),
+    "reference_unseen": ("the reference's answer is a guess from lines that are not shown", "reference"),
+    "reference_crowded": ("the reference's answer is cut here", "reference"),
+    "no_reply": ("the completion is only thoughts", "completion"),
+    "ending_unseen": ("the completion names no answer, and its last lines are not all shown", "completion"),
+    "early_answer": ("the answer stands long before the completion's end", "completion"),
+    "completion_crowded": ("the completion's answer is cut here", "completion"),
+    "fewer_boxes": ("the reference has more boxes than the completion", "completion"),
+}
+"""Why a card is not enough, and which text has to be opened."""
 
 ABSENCES: dict[Absence, str] = {
     "no_reply": "nothing behind its thoughts",

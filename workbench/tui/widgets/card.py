@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from workbench.render.document import RenderedText
 from workbench.services.labelling.cards import QUIRKS, Stretch
-from workbench.tui.widgets.card_answers import completion_row, reference_row
+from workbench.tui.widgets.card_answers import completion_row, reference_row, warning
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.reader_messages import SearchChanged
@@ -91,8 +91,8 @@ class FinalAnswerCard(Container):
     }
     FinalAnswerCard .answer { height: auto; max-height: 6; }
     FinalAnswerCard #card-passage { border: none; padding-left: 0; height: 0; }
-    FinalAnswerCard #card-quirks { height: auto; color: $text-warning; display: none; }
-    FinalAnswerCard #card-quirks.odd { display: block; }
+    FinalAnswerCard #card-warning { height: auto; color: $text-warning; display: none; }
+    FinalAnswerCard #card-warning.short { display: block; }
     FinalAnswerCard #card-right { height: 1fr; }
     FinalAnswerCard #card-completion { height: 1fr; min-height: 3; }
     FinalAnswerCard.wide #card-body { layout: horizontal; }
@@ -125,7 +125,7 @@ class FinalAnswerCard(Container):
                     passage.can_focus = False
                     yield passage
                     yield Static(id="card-completion-answer", classes="answer", markup=False)
-                    yield Static(id="card-quirks", markup=False)
+                    yield Static(id="card-warning", markup=False)
                 yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
@@ -166,20 +166,21 @@ class FinalAnswerCard(Container):
         if texts is not None:
             item = texts.item
             question.set_title(_title("Question", "o", item.question_text, texts.question.windows, self.raw))
-            completion.set_title(_title("Completion", "w", item.completion_text, texts.completion.windows, self.raw))
+            title = _title("Completion", "w", item.completion_text, texts.completion.windows, self.raw)
+            completion.set_title(" · ".join([title, *(QUIRKS[quirk] for quirk in texts.card.quirks)]))
         self._draw_answers(texts)
         self._fit()
         self.call_after_refresh(self._go_to_places)
 
     def _draw_answers(self, texts: CardTexts | None) -> None:
-        raw, odd = self.raw, () if texts is None else texts.card.quirks
+        raw, missing = self.raw, "" if texts is None else warning(texts.card)
         unsure = texts is not None and texts.card.passage is not None
-        passage, quirks = self.query_one("#card-passage", Reader), self.query_one("#card-quirks", Static)
+        passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
         passage.show(texts.reference.excerpt(raw) if texts is not None and unsure else None)
         self.query_one("#card-reference-answer", Static).update("" if texts is None else reference_row(texts, raw))
         self.query_one("#card-completion-answer", Static).update("" if texts is None else completion_row(texts, raw))
-        quirks.update("! " + " · ".join(QUIRKS[quirk] for quirk in odd))
-        quirks.set_class(bool(odd), "odd")
+        line.update(missing)
+        line.set_class(bool(missing), "short")
 
     def _fit(self) -> None:
         """Give the reference's end, and where the parts are stacked the question, no more rows than there is room."""
@@ -197,8 +198,9 @@ class FinalAnswerCard(Container):
         """Rows of the final answers, before they are laid out."""
         answers = [one for one in self.query(Static) if one.has_class("answer")]
         rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, max(1, self.size.width - 2))) for one in answers)
-        passage, odd = self.query_one("#card-passage", Reader), self.query_one("#card-quirks").has_class("odd")
-        return rows + odd + min(passage.row_count, _PASSAGE_ROWS)
+        passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
+        warned = line.visual.get_height({}, max(1, self.size.width - 2)) if line.has_class("short") else 0
+        return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
 
     def _go_to_places(self) -> None:
         """The question's end in sight; of the other texts the final answer, or the end where there is none."""

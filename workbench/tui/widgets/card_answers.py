@@ -1,14 +1,15 @@
-"""The two rows of a card that say what the final answers are, how they were found, and where that is a guess."""
+"""The rows of a card that say what the final answers are, how they were found, and where that is a guess."""
 
 from __future__ import annotations
 
 from textual.content import Content
 
-from workbench.services.labelling.cards import ABSENCES, HOW, SHOWN, FinalAnswer
+from workbench.services.labelling.cards import ABSENCES, HOW, SHORTCOMINGS, SHOWN, Card, FinalAnswer
 from workbench.tui.widgets.card_texts import Answered, CardTexts
 
 _SIGN, _GUESS, _NONE = "▶ ", "? ", "∅ "
 _NAME_CELLS = 11
+_KEYS = {"reference": "r", "completion": "w"}
 
 
 def reference_row(texts: CardTexts, raw: bool) -> Content:
@@ -26,6 +27,12 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
         return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", " · its end stands below")
     early = len(texts.item.completion_text) - card.completion.start if len(card.windows) > 1 else 0
     return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)
+
+
+def warning(card: Card) -> str:
+    """What has to be opened because the card is not enough, and why; "" when it is."""
+    found = (SHORTCOMINGS[shortcoming] for shortcoming in card.shortcomings)
+    return "\n".join(f"! {why}: {_KEYS[text]} opens it" for why, text in found)
 
 
 def _row(

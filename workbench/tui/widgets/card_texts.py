@@ -48,7 +48,7 @@ class Views:
         self.rendered = self._made(render(text, fold_think=fold, answer_span=self._span))
 
     def _made(self, document: RenderedText) -> RenderedText:
-        return _as_guess(document) if self._guess else document
+        return as_guess(document) if self._guess else document
 
     @cached_property
     def raw(self) -> RenderedText:
@@ -146,7 +146,8 @@ def _left_out(lines: Sequence[RenderedLine]) -> RenderedLine:
     return RenderedLine((Span(f"⋯ {end - start:,} characters left out ⋯", "dim"),), (start, end))
 
 
-def _as_guess(document: RenderedText) -> RenderedText:
+def as_guess(document: RenderedText) -> RenderedText:
+    """The same text, its marked answer shown as a guess."""
     return document._replace(lines=tuple(_guess_line(line) for line in document.lines))
 
 

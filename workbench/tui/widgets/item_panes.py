@@ -15,6 +15,7 @@ from workbench.render.text import render, render_raw
 from workbench.services.items.browsing import final_answers, origin
 from workbench.services.labelling.cards import FinalAnswer
 from workbench.services.measuring.judged import BASELINE
+from workbench.tui.widgets.card_texts import as_guess
 from workbench.tui.widgets.wrapping import Wrapped, prepare
 
 TEXTS: Final = ("question", "reference", "completion")
@@ -63,6 +64,7 @@ class Reading(NamedTuple):
 
     title: str
     span: tuple[int, int] | None
+    guess: bool = False
 
 
 def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
@@ -105,7 +107,8 @@ def readings(item: ItemDetail, verifier: str | None = None) -> tuple[Reading, Re
 def _own(answer: FinalAnswer, remark: str = "") -> Reading:
     if not answer.found:
         return Reading(origin(answer), None)
-    return Reading(f"{ANSWER_SIGN}answer: {origin(answer)}{remark}", (answer.start, answer.end))
+    said = f"{ANSWER_SIGN}answer: {origin(answer)}" if answer.marked else f"? {origin(answer)}"
+    return Reading(f"{said}{remark}", (answer.start, answer.end), guess=not answer.marked)
 
 
 def _reading(
@@ -139,10 +142,11 @@ def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
 
 def _texts(item: ItemDetail, view: View) -> Iterator[tuple[str, str, RenderedText]]:
     reference, completion = readings(item, view.verifier)
-    yield "question", "Question", _render(item.question, None, view)
-    yield "reference", f"Reference · {reference.title}", _render(item.reference, reference.span, view)
-    yield "completion", f"Completion · {completion.title}", _render(item.completion, completion.span, view)
+    yield "question", "Question", _render(item.question, Reading("", None), view)
+    yield "reference", f"Reference · {reference.title}", _render(item.reference, reference, view)
+    yield "completion", f"Completion · {completion.title}", _render(item.completion, completion, view)
 
 
-def _render(text: str, span: tuple[int, int] | None, view: View) -> RenderedText:
-    return render_raw(text, span) if view.raw else render(text, fold_think=view.fold, answer_span=span)
+def _render(text: str, read: Reading, view: View) -> RenderedText:
+    shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
+    return as_guess(shown) if read.guess else shown

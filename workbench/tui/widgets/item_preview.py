@@ -8,7 +8,8 @@ from workbench.model.browse import ItemDetail
 from workbench.render.answers import render_answer
 from workbench.render.document import RenderedLine, RenderedText, Span
 from workbench.render.text import render
-from workbench.services.items.browsing import final_answers
+from workbench.services.items.browsing import final_answers, origin
+from workbench.services.labelling.cards import FinalAnswer
 from workbench.tui.widgets.evidence import evidence
 
 _CHARACTERS, _TAIL = 500, 400
@@ -25,9 +26,9 @@ def preview(item: ItemDetail, width: int = 0) -> RenderedText:
     reference, completion = final_answers(item)
     lines = [
         *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
-        *_answer("Reference answer", reference.text),
+        *_answer("Reference answer", reference),
         *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
-        *_answer("Completion's answer", completion.text),
+        *_answer("Completion's answer", completion),
         *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
         *evidence(item, width, beside=True).lines,
     ]
@@ -40,9 +41,13 @@ def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
     yield _line()
 
 
-def _answer(title: str, text: str) -> Iterator[RenderedLine]:
-    if text:
-        yield _line(Span(f"{title}: ", "heading"), Span(render_answer(text)[:_TAIL].replace("\n", " "), "answer"))
+def _answer(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
+    if answer.found:
+        shown = render_answer(answer.text)[:_TAIL].replace("\n", " ")
+        if answer.marked:
+            yield _line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
+        else:
+            yield _line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
 
 
 def _line(*spans: Span) -> RenderedLine:

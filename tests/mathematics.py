@@ -21,7 +21,7 @@ _LAYOUT = re.compile(
     r"\\begin\{(?:array|alignat\*?|alignedat)\}\s*\{[^}]*\}|\\(?:begin|end)\{[^}]*\}|\\(?:left|right|[bB]igg?[lr]?)(?![A-Za-z])\s*\.?"
     r"|\\\\(?:\*?\s*\[[-\d.]+\s*(?:pt|em|ex|mm)\])?|\\not(?![A-Za-z])\s*(?:\\[A-Za-z]+|\S)|\^\s*\{?\\(?:circ|prime)\}?"
 )
-_INDEX = re.compile(r"(\\sqrt\s*)\[([^\]]*)\]")
+_INDEX = re.compile(r"\\sqrt\s*\[([^\]]*)\]")
 _MACRO = re.compile(r"\\([A-Za-z]+|.)", re.DOTALL)
 _GROUPING = re.compile(r"[{}\s^_]|(?<!\s)~|~(?!\s)")
 
@@ -29,7 +29,7 @@ _GROUPING = re.compile(r"[{}\s^_]|(?<!\s)~|~(?!\s)")
 def must_be_seen(latex: str) -> str:
     """The digits, letters, operators, brackets and relations of a formula, in their order."""
     plain = _LAYOUT.sub(" ", latex.replace("&", " ") if "\\begin" in latex else latex)
-    plain = _INDEX.sub(r"\2\1", plain)
+    plain = _INDEX.sub(r" \1 ", plain)
     parts, at = [], 0
     for match in _MACRO.finditer(plain):
         parts += [_GROUPING.sub("", plain[at : match.start()]), SIGNS.get(match[1], "")]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from workbench.final_answer import HOW, FinalAnswer, How
-from workbench.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, Stretch, card
+from workbench.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, card
+from workbench.final_answer.ending import Stretch
 from workbench.services.labelling.annotating import AnnotationItem
 
 __all__ = [

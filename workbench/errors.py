@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+_QUOTED = re.compile(r"'([^']{1,100})'")
 _LISTED = 20
 """Names of a vocabulary that a message spells out."""
 
@@ -29,6 +31,13 @@ def nearest(said: str, known: Iterable[str], title: str) -> str:
     return did_you_mean(said, names) or f"{title}: {', '.join(names[:_LISTED]) or 'none yet'}{more}."
 
 
+def _offered(hint: str) -> list[str]:
+    """The names that a hint lists: ``"Verifiers: exact, rules; without @ the newest."``."""
+    _, colon, listed = hint.partition(": ")
+    names = (listed if colon else hint.removeprefix("Use ")).partition(";")[0].partition(". ")[0]
+    return [name.strip(" '\".") for name in names.split(",")]
+
+
 class WorkbenchError(Exception):
     """Something a person can act on; front ends print it without a traceback.
 
@@ -51,10 +60,20 @@ class WorkbenchError(Exception):
 
 
 class UsageError(WorkbenchError):
-    """The request itself is wrong: an unknown field, a name taken, a bad value."""
+    """The request itself is wrong: an unknown field, a name taken, a bad value.
+
+    Where the message ends on an unknown name in quotes and the hint lists the known ones, the hint says first which of
+    them is like it.
+    """
 
     title = "Wrong usage"
     exit_code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        quoted, offered = _QUOTED.findall(message), _offered(hint)
+        if quoted and "Did you mean" not in hint and quoted[-1] not in offered:
+            hint = did_you_mean(quoted[-1], offered, hint)
+        super().__init__(message, hint)
 
 
 class OptionError(UsageError):

@@ -5,6 +5,8 @@ A command's module is imported only when the command runs, so that ``workbench -
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from workbench import __version__
+from workbench.errors import did_you_mean
 
 if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
@@ -81,16 +84,29 @@ COMMANDS: dict[str, tuple[str, str]] = {
 """Command name -> (module in this package, one line of help)."""
 
 
+_ENDINGS = (".db", ".sqlite", ".sqlite3")
+_LAST_QUOTED = re.compile(r"'([^']*)' is not one of")
+
+
 class LazyGroup(click.Group):
     """A group that imports a command's module when the command is used.
 
     Args:
         package: Where the modules are.
         commands: Command name -> (module in the package, one line of help), in the order of a day's work.
+        default: The command that takes a file named in a command's place.
     """
 
-    def __init__(self, *args: Any, package: str, commands: Mapping[str, tuple[str, str]], **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        package: str,
+        commands: Mapping[str, tuple[str, str]],
+        default: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self._default = default
         self._package = package
         self._commands = commands
 
@@ -106,6 +122,33 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; a file in its place is for the default one.
+
+        Raises:
+            click.UsageError: There is none of this name; the message says which is like it.
+        """
+        name = args[0]
+        if name in self._commands or name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        if self._default and (os.sep in name or name.endswith(_ENDINGS) or os.path.isfile(name)):
+            return self._default, self.get_command(ctx, self._default), args
+        raise click.UsageError(f"There is no command {name!r}. {did_you_mean(name, self._commands)}".rstrip(), ctx)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a value that is none of its choices is told with the one that is like it."""
+        try:
+            return super().invoke(ctx)
+        except click.BadParameter as error:
+            choices = error.param.type if error.param is not None else None
+            if isinstance(choices, click.Choice) and (value := _LAST_QUOTED.search(error.message)):
+                meant = did_you_mean(value[1], map(str, choices.choices))
+                if meant and meant not in error.message:
+                    raise click.BadParameter(f"{error.message} {meant}", error.ctx, error.param) from error
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
@@ -116,6 +159,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     package=__name__,
     commands=COMMANDS,
+    default="open",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -124,7 +168,8 @@ class LazyGroup(click.Group):
 def root(ctx: click.Context) -> None:
     """Annotate verifier data and measure verifiers, in the terminal.
 
-    The database comes first: workbench COMMAND DB …; without a command the app opens.
+    The database comes first: workbench COMMAND DB …; workbench DB opens the app on it, and workbench alone on the
+    database opened last.
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(import_module("workbench.cli.open").command)

@@ -100,8 +100,11 @@ def command(
     if as_json:
         print_json(done)
         return
-    show(chosen_text(done))
-    show(f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions.")
+    if done.nothing:
+        show(f"No slot was opened. {done.nothing}")
+    else:
+        show(chosen_text(done))
+        show(f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions.")
     if done.joined:
         show(f"{done.joined} added to batches with open slots on these items.")
 

@@ -30,9 +30,11 @@ def command(database: str, as_json: bool) -> None:
         load_sample(project)
         ended = verify_sample(project, _narrate)
         if terminal:
+            from workbench.services.recent import remember
             from workbench.services.settings import settings_of
             from workbench.tui.app import run
 
+            remember(project.path, None)
             run(project, None, settings_of(project))
             return
         report = accuracy(project, verifiers=VERIFIERS, by="subtype")

@@ -19,13 +19,13 @@ from workbench.cli.common import (
 )
 from workbench.model.exporting import ExportReport, PairsReport, SftReport
 from workbench.model.verdict import GoldChoice
-from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export
+from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export, format_of
 
 
 @click.command()
 @database_argument
 @click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--format", "format_", type=click.Choice(FORMATS), required=True)
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: as the name of FILE says]")
 @click.option("--table", type=click.Choice(TABLES), default="items", show_default=True, help="What to write.")
 @click.option("--dataset", help="Only this data set.")
 @where_option
@@ -59,7 +59,7 @@ from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Ta
 def command(
     database: str,
     file: Path,
-    format_: ExportFormat,
+    format_: ExportFormat | None,
     table: Table,
     dataset: str | None,
     where: tuple[str, ...],
@@ -77,6 +77,9 @@ def command(
 ) -> None:
     """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
 
+    The name says the format where it can: .csv, .parquet, .zip (an archive). Several formats end in .jsonl or .json:
+    name one with --format.
+
     verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
     are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
     parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
@@ -92,7 +95,7 @@ def command(
         report = export(
             project,
             file,
-            format=format_,
+            format=format_ or format_of(file),
             table=table,
             dataset=dataset,
             selection=selection_of(where),

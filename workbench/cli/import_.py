@@ -139,7 +139,11 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     if report.broken:
         many = counted(report.broken, "broken test")
         show(f"  {many} set apart: they say nothing of any solution, and count for nobody")
+    if not report.read:
+        say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
     for file in report.files or []:
+        if report.read and not file.read:
+            say(f"{file.file}: no row was found.")
         counts = f"{file.imported} {done}, {file.unchanged} unchanged, {file.quarantined} quarantined"
         show(f"  {file.file}: {counts}")
         _say_refused(file.file, file.quarantine)

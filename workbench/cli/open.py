@@ -1,9 +1,10 @@
-"""``workbench open DB [--as NAME] [--at SCREEN]``."""
+"""``workbench [open] [DB] [--as NAME] [--at SCREEN]``."""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import click
 
@@ -16,19 +17,26 @@ from workbench.errors import UsageError
 @click.option("--as", "annotator", metavar="NAME", default=None, help="Open it as this annotator, blind.")
 @click.option("--at", "screen", metavar="SCREEN", default="home", help="Begin on this screen, such as annotate.")
 def command(database: str | None = None, annotator: str | None = None, screen: str = "home") -> None:
-    """Open the app on a database.
+    """Open the app on a database; without one on the database opened last, as whom it was.
+
+    `workbench DB` is short for `workbench open DB`. Where none was opened yet, a screen offers those of this folder.
 
     With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
     coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
     blind.
     """
-    if database is None:
-        raise UsageError(
-            "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
-        )
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
-    if "TEXTUAL_DRIVER" not in os.environ and not (sys.stdin.isatty() and sys.stdout.isatty()):
+    served = "TEXTUAL_DRIVER" in os.environ
+    terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())
+    if database is None:
+        if not terminal or served:
+            raise UsageError(
+                "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
+            )
+        database, annotator = _chosen(annotator)
+    if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
+    from workbench.services.recent import remember
     from workbench.services.settings import settings_of
 
     with project_at(database) as project:
@@ -39,4 +47,22 @@ def command(database: str | None = None, annotator: str | None = None, screen: s
         settings = settings_of(project)
         from workbench.tui.app import run
 
+        if not served:
+            remember(project.path, annotator)
         run(project, annotator, settings, screen)
+
+
+def _chosen(annotator: str | None) -> tuple[str, str | None]:
+    """The database opened last, as whom it was; without one, what is chosen on a screen of its own."""
+    from workbench.services.recent import recent
+
+    known = recent()
+    if known:
+        last = known[0]
+        return last.path, annotator or last.annotator
+    from workbench.tui.start import StartApp, here
+
+    chosen = StartApp(here(Path.cwd(), known)).run()
+    if chosen is None:
+        sys.exit(0)
+    return chosen.path, annotator or chosen.annotator

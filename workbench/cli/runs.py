@@ -1,6 +1,8 @@
-"""``workbench runs DB [list|show|pause|cancel|resume]``."""
+"""``workbench runs DB [list|show|pause|cancel|resume|delete]``."""
 
 from __future__ import annotations
+
+import sys
 
 import click
 import msgspec
@@ -10,12 +12,14 @@ from workbench.cli.common import (
     json_option,
     print_json,
     project_at,
+    say,
     trust_option,
     trusting,
     unsafe_option,
     whole_number,
 )
 from workbench.cli.usage_text import amount, usage_words
+from workbench.errors import UsageError
 from workbench.model.calls import RunCosts
 from workbench.model.run import RunInfo, RunUsage
 from workbench.render.inert import inert
@@ -28,10 +32,11 @@ _MOST_SHOWN = 20
 
 @click.command()
 @database_argument
-@click.argument("verb", type=click.Choice(["list", "show", "pause", "cancel", "resume"]), default="list")
+@click.argument("verb", type=click.Choice(["list", "show", "pause", "cancel", "resume", "delete"]), default="list")
 @click.argument("run", type=whole_number, required=False)
 @click.option("--retry-errors", is_flag=True, help='With resume: judge the items with the verdict "error" again.')
 @click.option("--retry-timeouts", is_flag=True, help="With resume: judge the items again that had no more time.")
+@click.option("--yes", is_flag=True, help="With delete: don't ask.")
 @trust_option
 @unsafe_option
 @json_option
@@ -41,20 +46,30 @@ def command(
     run: int | None,
     retry_errors: bool,
     retry_timeouts: bool,
+    yes: bool,
     trust: bool,
     allow_unsafe: bool,
     as_json: bool,
 ) -> None:
-    """List runs, or show, pause, cancel or resume one by its number."""
+    """List runs, or show, pause, cancel, resume or delete one by its number.
+
+    delete takes a run's verdicts out of all figures, with their evidence; nothing brings them back but a backup.
+    Replies of model servers stay and are used again. A run that is at work, that chose a frozen set, or that reviewers
+    have decided about is not deleted.
+    """
     if retry_errors and verb != "resume":
         raise click.UsageError("--retry-errors goes with resume.")
     if retry_timeouts and verb != "resume":
         raise click.UsageError("--retry-timeouts goes with resume.")
+    if yes and verb != "delete":
+        raise click.UsageError("--yes goes with delete.")
     if (run is None) != (verb == "list"):
         raise click.UsageError("list takes no run number." if verb == "list" else f"{verb} needs a run number.")
     with project_at(database) as project:
         if run is None:
             _list(project, as_json)
+        elif verb == "delete":
+            _delete(project, run, yes, as_json)
         else:
             _do(project, verb, run, retry_errors, retry_timeouts, trust, allow_unsafe)
             _show(project, verb, run, as_json)
@@ -99,6 +114,29 @@ def _do(
     elif verb in ("pause", "cancel"):
         (verifying.pause if verb == "pause" else verifying.cancel)(project, run)
         verifying.obeyed(project, run)
+
+
+def _delete(project: Project, run: int, yes: bool, as_json: bool) -> None:
+    from workbench.services.running.deleting import delete, removal
+
+    found = removal(project, run)
+    counts = ", ".join(f"{count:,} {words}" for words, count in found.removes.items()) or "no verdicts"
+    say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
+    if not yes:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError("Nothing was deleted.", "Say so with --yes.")
+        if not click.confirm("Delete it?", err=True):
+            say("Nothing was deleted.")
+            return
+    found = delete(project, run)
+    if as_json:
+        print_json(found)
+        return
+    click.echo(inert(f"Run {run} of {found.verifier} is deleted."))
+    if found.next_run is None:
+        say(f"  {found.verifier} has no complete run any more: figures leave it out.")
+    else:
+        say(f"  Figures of {found.verifier} now come from run {found.next_run}.")
 
 
 def _show(project: Project, verb: str, run: int, as_json: bool) -> None:

@@ -143,9 +143,14 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
         )
 
 
-def _folder() -> Path:
+def user_folder() -> Path:
+    """The user's configuration folder; it need not be there."""
     chosen = os.environ.get(FOLDER_VARIABLE)
-    return (Path(chosen) if chosen else user_config_path("workbench", appauthor=False)) / "trusted"
+    return Path(chosen) if chosen else user_config_path("workbench", appauthor=False)
+
+
+def _folder() -> Path:
+    return user_folder() / "trusted"
 
 
 def _place(database: Path, grant: Grant) -> Path:

@@ -55,6 +55,11 @@ def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool 
     return Frame(vector(item), vector(question))
 
 
+def any_item(connection: sqlite3.Connection) -> bool:
+    """Whether there is an item at all, excluded or not."""
+    return connection.execute("SELECT 1 FROM completions LIMIT 1").fetchone() is not None
+
+
 def chance(found: Frame, seed: int = SEED) -> Floats:
     """Each item's place between 0 and 1; those with the least are drawn first, however many are wanted.
 

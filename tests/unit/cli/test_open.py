@@ -11,6 +11,7 @@ import pexpect
 import pytest
 
 from tests.helpers import make_project, numbered
+from workbench.config.trust import FOLDER_VARIABLE
 from workbench.services.labelling.people import add_annotators
 
 WORKBENCH = [sys.executable, "-m", "workbench"]
@@ -68,6 +69,26 @@ def test_a_broken_settings_file_is_refused_with_its_name(database: Path) -> None
     text, code = ended(on_terminal("open", database))
     assert code == 2
     assert "workbench.toml" in text.replace("\r\n", "")
+
+
+def test_a_file_alone_and_nothing_at_all_open_the_app_too(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing at all: what was opened last, as whom it was; without that, a choice of what is here."""
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    monkeypatch.chdir(tmp_path)
+    start = on_terminal()
+    start.expect("which database")
+    start.expect("p.db")
+    start.send("\r")
+    start.expect("unlabelled")
+    start.send("q")
+    assert ended(start)[1] == 0
+    for arguments in (("p.db", "--as", "amira"), ()):
+        child = on_terminal(*arguments)
+        child.expect("amira")
+        child.send("q")
+        assert ended(child)[1] == 0
 
 
 @pytest.mark.parametrize("person", ["", "amira"])

@@ -9,6 +9,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct, structs
 
 from workbench.errors import UsageError
+from workbench.formats.source import path_text
 from workbench.model.exporting import ExportReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice
@@ -18,7 +19,7 @@ from workbench.services.project import Project
 from workbench.store import exporting as store
 from workbench.store.selection import check_names
 
-__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export"]
+__all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
 
 ExportFormat = Literal[
     "verifybench",
@@ -66,6 +67,15 @@ _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "argilla": _Format(interchange.argilla, options=("sighted",)),
     "workbench": _Format(interchange.archive, options=("checks", "calls")),
 }
+
+_ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
+    ".csv": ("csv",),
+    ".parquet": ("parquet",),
+    ".zip": ("workbench",),
+    ".jsonl": ("verifybench", "verifybench-fixed", "jsonl", "sft", "pairs", "labels"),
+    ".json": ("label-studio", "argilla"),
+}
+"""How a file's name ends -> the formats that it may be of."""
 
 FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
@@ -133,6 +143,24 @@ def export(
     )
     _require_options(request)
     return _writer(format, table)(request)
+
+
+def format_of(path: Path) -> ExportFormat:
+    """The format that a file's name says, ``.gz`` aside.
+
+    Raises:
+        UsageError: It says none, or several could be meant.
+    """
+    name = path.name.lower().removesuffix(".gz")
+    ending = Path(name).suffix
+    formats = _ENDINGS.get(ending, ())
+    if len(formats) == 1:
+        return formats[0]
+    if formats:
+        raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
+    raise UsageError(
+        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(FORMATS)}."
+    )
 
 
 def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:

@@ -42,6 +42,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
         chosen_from: Items that meet the conditions, but for checks.
         sample: How the items were chosen from those.
         seed: Of what chance chose; None where it chose nothing.
+        nothing: Why no slot was opened, in a sentence; "" where one was.
     """
 
     assigned: int
@@ -53,6 +54,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
     chosen_from: int = 0
     sample: Sample = "all"
     seed: int | None = None
+    nothing: str = ""
 
 
 def chosen_text(done: Assigned) -> str:
@@ -121,7 +123,22 @@ def open_batch(
         chosen_from=len(found.item),
         sample=sample,
         seed=by_chance,
+        nothing="" if completions or questions else _why_nothing(connection, selection, len(items), per_item),
     )
+
+
+def _why_nothing(connection: people.Connection, selection: Selection, items: int, per_item: int) -> str:
+    """Why these items get no slot, or why there are none."""
+    if items:
+        slots = "its slot" if per_item == 1 else f"its {per_item} slots"
+        return f"Each of {counted(items, 'item')} has {slots} already; a larger --per-item gives them more."
+    if checks := len(drawing.frame(connection, selection.unlimited).item):
+        return f"All {counted(checks, 'item')} that meet the conditions are checks, which need no slots."
+    if selection.conditions:
+        return f"No item meets {' and '.join(map(str, selection.conditions))}."
+    if drawing.any_item(connection):
+        return "All items are excluded: workbench exclude DB --list says which."
+    return "There are no items yet: workbench import DB FILE"
 
 
 def _kept(found: Frame, limit: int | None, ordering: Ordering, seed: int) -> tuple[Frame, Sample]:

@@ -1,0 +1,280 @@
+"""What is said at the doors: to open without saying what, names that are nearly right, and why nothing came of it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from tests.commands import Call, in_process
+from tests.helpers import make_project, numbered
+from workbench.config.recent import Opened, recent, remember
+from workbench.config.trust import FOLDER_VARIABLE
+from workbench.errors import UsageError
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.items.exporting import format_of
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.tables import accuracy_text
+from workbench.services.project import Project, open_project
+from workbench.services.running.deleting import delete
+from workbench.store import runs, verdicts
+from workbench.tui.start import StartApp, here
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    return in_process(monkeypatch, capfd)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    project = make_project(tmp_path, numbered(4))
+    project.close()
+    return str(project.path)
+
+
+# Opening
+
+
+def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.db" for name in "abc"]
+    for path in paths:
+        path.touch()
+        remember(path, None)
+    remember(paths[0], "amira")
+    assert recent() == [Opened(str(paths[0]), "amira"), Opened(str(paths[2])), Opened(str(paths[1]))]
+    paths[0].unlink()
+    assert [opened.path for opened in recent()] == [str(paths[2]), str(paths[1])]
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])
+def test_a_broken_list_of_what_was_opened_is_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "recent.json").write_text(content)
+    assert recent() == []
+    (tmp_path / "a.db").touch()
+    remember(tmp_path / "a.db", None)
+    assert len(recent()) == 1
+
+
+def test_where_it_can_t_be_kept_nothing_is_lost(tmp_path: Path) -> None:
+    (tmp_path / "own").write_text("no folder")
+    (tmp_path / "a.db").touch()
+    remember(tmp_path / "a.db", None)
+    assert recent() == []
+
+
+@pytest.mark.parametrize("arguments", [["p.db"], ["./p.db", "--at", "runs"], ["nothing.sqlite"], ["folder/p"]])
+def test_a_file_in_a_command_s_place_is_opened(call: Call, arguments: list[str]) -> None:
+    code, out, error = call(*arguments)
+    assert (code, out) == (2, "")
+    assert "The app needs a terminal" in error
+
+
+# Names that are nearly right
+
+NEARLY = {
+    "a command": (["verfy", "DB"], "'verify'"),
+    "a command in capitals": (["Import", "DB"], "'import'"),
+    "a command of a group": (["curate", "DB", "duplicats"], "'duplicates'"),
+    "an option": (["export", "DB", "x", "--fromat", "csv"], "'--format'"),
+    "a format": (["export", "DB", "x", "--format", "parqet"], "'parquet'"),
+    "a protocol": (["accuracy", "DB", "--protocol", "forcd"], "'forced'"),
+    "a verb": (["runs", "DB", "resme", "1"], "'resume'"),
+    "a verifier": (["verify", "DB", "rulse"], "'rules'"),
+    "an option of a verifier": (["verify", "DB", "llm-judge", "-o", "modle=x"], "'model'"),
+    "a verifier's verdicts": (["verdicts", "DB", "--verifier", "exat"], "'exact'"),
+    "a field": (["export", "DB", "x.csv", "--where", "subtyp=A1"], "'subtype'"),
+    "a data set": (["export", "DB", "x.csv", "--dataset", "sampel"], "'sample'"),
+}
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_what_is_like_a_wrong_name_is_said(call: Call, database: str, name: str) -> None:
+    arguments, meant = NEARLY[name]
+    if name == "a verifier's verdicts":
+        _with_run(database)
+    code, out, error = call(*(database if word == "DB" else word for word in arguments))
+    assert (code, out) == (2, "")
+    assert f"Did you mean {meant}" in error
+
+
+def test_what_is_like_nothing_is_not_guessed(call: Call, database: str) -> None:
+    for arguments in (["xyzzy"], ["export", database, "x", "--format", "qqq"], ["verify", database, "xyzzy"]):
+        code, _, error = call(*arguments)
+        assert code == 2
+        assert "Did you mean" not in error
+
+
+def test_only_an_unknown_name_gets_a_suggestion() -> None:
+    assert str(UsageError("No 'rules'.", "Known: rules, rule.")) == "No 'rules'. Known: rules, rule."
+    assert "'code'" in UsageError("No 'cod'.", "Parsers: code, b; without @ the newest.").hint
+    assert UsageError("No 'cod'.", "There are: none yet.").hint == "There are: none yet."
+
+
+# Formats by name
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("a.csv", "csv"), ("a.CSV.gz", "csv"), ("out.parquet", "parquet"), ("a.b.zip", "workbench")],
+)
+def test_a_file_s_name_says_its_format(name: str, found: str) -> None:
+    assert format_of(Path(name)) == found
+
+
+@pytest.mark.parametrize(("name", "said"), [("a.jsonl", "sft"), ("a.json.gz", "argilla"), ("a", "csv"), ("-", "csv")])
+def test_a_name_that_does_not_say_it_lists_what_could_be_meant(name: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        format_of(Path(name))
+    assert said in caught.value.hint
+
+
+def test_export_heeds_the_name(call: Call, database: str, tmp_path: Path) -> None:
+    assert call("export", database, str(tmp_path / "x.csv"))[0] == 0
+    assert (tmp_path / "x.csv").read_text().startswith("dataset,")
+    code, _, error = call("export", database, str(tmp_path / "x.jsonl"))
+    assert code == 2
+    assert "--format verifybench" in error
+
+
+# Why nothing came of it
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--per-item", "1", "--where", "model=none-such"], "model"),
+        (["--per-item", "2"], "Each of 4 items has its 2 slots already"),
+    ],
+)
+def test_assign_says_why_it_opened_nothing(call: Call, database: str, arguments: list[str], said: str) -> None:
+    team = ["--annotators", "amira,ben"]
+    assert "8 slots opened" in call("assign", database, *team)[1]
+    code, out, error = call("assign", database, *team, *arguments)
+    assert said in out + error
+    assert "0 slots opened" not in out
+    assert code in (0, 2)
+
+
+def test_assign_says_that_there_are_no_items(call: Call, tmp_path: Path) -> None:
+    make_project(tmp_path).close()
+    out = call("assign", str(tmp_path / "p.db"), "--annotators", "a,b")[1]
+    assert "No slot was opened. There are no items yet" in out
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("e.jsonl", ""), ("e.jsonl", "\n\n"), ("e.json", "[]"), ("e.csv", "a,b\n")]
+)
+def test_an_empty_import_says_so(call: Call, tmp_path: Path, name: str, content: str) -> None:
+    (tmp_path / name).write_text(content)
+    _, out, error = call("import", str(tmp_path / "new.db"), str(tmp_path / name))
+    assert "o row" in out + error or "no rows" in out + error or "empty" in out + error
+
+
+# Deleting runs
+
+
+def _with_run(database: str, names: tuple[str, ...] = ("exact",)) -> None:
+    project = open_project(database)
+    with project.database.write() as connection:
+        for name in names:
+            verifier = runs.verifier_named(connection, name)
+            number = (
+                verifier.id
+                if verifier
+                else runs.add_verifier(connection, name=name, kind="exact", options={}, config={}, config_hash=name)
+            )
+            run = runs.add(connection, number, str(runs.every(connection)))
+            verdicts.put(connection, run, [(n, Verdict(outcome=Outcome.CORRECT, rule="x")) for n in (1, 2, 3)])
+            runs.complete(connection, run, 3)
+    project.close()
+
+
+def test_a_deleted_run_has_gone_with_all_that_hung_on_it(call: Call, database: str) -> None:
+    _with_run(database, ("exact", "exact", "other"))
+    code, out, error = call("runs", database, "delete", "2")
+    assert (code, out) == (2, "")
+    assert "3 verdicts" in error
+    assert "can't be undone" in error
+    assert "--yes" in error
+    code, out, error = call("runs", database, "delete", "2", "--yes")
+    assert code == 0
+    assert "Figures of exact now come from run 1" in error
+    assert "has no complete run any more" in call("runs", database, "delete", "3", "--yes")[2]
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("SELECT DISTINCT run_id FROM verdicts").fetchall() == [(1,)]
+        assert connection.execute("SELECT DISTINCT run_id FROM verdict_evidence").fetchall() == [(1,)]
+        assert connection.execute("SELECT name FROM verifiers").fetchall() == [("exact",)]
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    connection.close()
+    assert call("runs", database, "delete", "2", "--yes")[0] == 2
+
+
+KEEPS: dict[str, tuple[Callable[[sqlite3.Connection], object], str]] = {
+    "at work": (lambda db: db.execute("UPDATE runs SET state = 'queued'"), "at work"),
+    "a frozen set": (
+        lambda db: db.executescript(
+            "INSERT INTO sets VALUES (1, 'hard', 1, 'hard', 0, '{}', '{}', NULL, NULL, '1', x'00', 'now');"
+            "INSERT INTO set_runs VALUES (1, 1);"
+        ),
+        "hard@1",
+    ),
+    "decisions": (
+        lambda db: db.executescript(
+            "INSERT INTO annotators (id, name, created_at) VALUES (1, 'r', 'now');"
+            "INSERT INTO reviews (uuid, kind, completion_id, run_id, category, reviewer_id, created_at) "
+            "VALUES ('x', 'error', 1, 1, 'other', 1, 'now');"
+        ),
+        "decisions of reviewers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KEEPS)
+def test_a_run_that_something_rests_on_stays(call: Call, database: str, name: str) -> None:
+    do, said = KEEPS[name]
+    _with_run(database)
+    with sqlite3.connect(database) as connection:
+        do(connection)
+    connection.close()
+    code, _, error = call("runs", database, "delete", "1", "--yes")
+    assert code == 1
+    assert said in error
+    assert "3" in call("runs", database)[1]
+
+
+def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
+    """Columns that are kept in memory hear of it."""
+    project: Project = make_project(tmp_path, numbered(4))
+    _with_run(str(project.path), ("exact", "other"))
+    assert "exact" in accuracy_text(accuracy(project))
+    delete(project, 1)
+    assert "exact" not in accuracy_text(accuracy(project))
+    assert "other" in accuracy_text(accuracy(project))
+    project.close()
+
+
+async def test_the_start_screen_offers_what_is_here_and_says_how_to_begin(tmp_path: Path) -> None:
+    known = [Opened(str(tmp_path / "b.db"), "amira")]
+    for name in ("a.db", "b.db", "[red]c.db", "no.txt"):
+        (tmp_path / name).touch()
+    choices = [*known, *here(tmp_path, known)]
+    assert [Path(opened.path).name for opened in choices] == ["b.db", "[red]c.db", "a.db"]
+    app = StartApp(choices)
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "workbench import DB FILE" in str(app.query(Static)[1].render())
+        await pilot.press("down", "enter")
+    assert app.return_value == choices[1]
+    app = StartApp([])
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("q")
+    assert app.return_value is None

@@ -40,7 +40,7 @@ _INDENT = " " * 13
 @click.argument("verifier", default="rules")
 @option_option
 @click.option("--name", help="The name of this configuration; the verifier's own by default.")
-@click.option("--family", "families", multiple=True, metavar="P1…P18", help="Only this family of probes (repeatable).")
+@click.option("--family", "families", multiple=True, metavar="P1…P22", help="Only this family of probes (repeatable).")
 @click.option("--limit", type=whole_number, default=100, show_default=True, help="Questions to try them on.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same probes.")
 @where_option

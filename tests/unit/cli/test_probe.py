@@ -40,7 +40,7 @@ def test_json_is_alone_on_stdout_and_the_cost_on_stderr(project: Project) -> Non
     out, err = call(project, "naive", "--json", "--seed", "4")
     report = json.loads(out)
     jsonschema.validate(report, schema("probe"))
-    assert [one["family"] for one in report["families"]] == [f"P{number}" for number in range(1, 19)]
+    assert [one["family"] for one in report["families"]] == [f"P{number}" for number in range(1, 23)]
     for one in report["families"]:
         assert {"family", "n", "accepted", "asr", "ci", "parsed", "skipped", "by_type", "variants"} <= one.keys()
     assert {"parsed", "skipped", "control", "by_type", "suite", "seed", "config_hash", "created_at"} <= report.keys()

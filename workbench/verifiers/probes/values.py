@@ -7,7 +7,7 @@ from functools import cached_property
 
 from workbench.final_answer import completion_answer, reference_answer
 from workbench.model.probe import BaseRow, SkipReason
-from workbench.verifiers.probes import programs
+from workbench.verifiers.probes import altered, programs
 from workbench.verifiers.probes.guard import RightAnswers
 from workbench.verifiers.probes.wrong import wrong_answer
 
@@ -131,6 +131,66 @@ class Values:
         if found := _TUPLE.fullmatch(self.answer):
             return f"\\{{{found[1]}\\}}"
         return _skip("no_brackets")
+
+    @property
+    def unsolved(self) -> str:
+        """An equation whose solution is the answer."""
+        return altered.unsolved(self.answer) or _skip("no_equation")
+
+    @property
+    def given_equation(self) -> str:
+        """The question's own equation, where the answer is solved for something."""
+        return altered.given_equation(self.row.question, self.answer) or _skip("no_equation")
+
+    @property
+    def circular(self) -> str:
+        """The answer's name as a value of itself."""
+        return altered.circular(self.answer) or _skip("no_equation")
+
+    @property
+    def other_currency(self) -> str:
+        """The amount in another currency."""
+        return altered.other_currency(self.answer) or _skip("no_twin")
+
+    @property
+    def other_noun(self) -> str:
+        """As many of other things."""
+        return altered.other_noun(self.answer) or _skip("no_twin")
+
+    @property
+    def other_case(self) -> str:
+        """A symbol in the other case."""
+        return altered.other_case(self.answer) or _skip("no_twin")
+
+    @property
+    def other_connective(self) -> str:
+        """A formula of logic with "and" for "or", or "or" for "and"."""
+        return altered.other_connective(self.answer) or _skip("no_twin")
+
+    @property
+    def listed_connective(self) -> str:
+        """A formula of logic with commas for its connectives."""
+        return altered.listed_connective(self.answer) or _skip("no_twin")
+
+    @property
+    def solutions(self) -> str:
+        """The pair as two solutions of one variable."""
+        return altered.solutions(self.answer) or _skip("no_brackets")
+
+    @property
+    def zero_inserted(self) -> str:
+        """The decimal with a zero behind its comma or point."""
+        return altered.zero_inserted(self.answer) or _skip("no_twin")
+
+    @property
+    def longer_name(self) -> str:
+        """The name with another one behind it."""
+        return altered.longer_name(self.answer) or _skip("no_twin")
+
+    @property
+    def function_value(self) -> str:
+        """A value of the question's function, which reads as nought where brackets are read as factors."""
+        return altered.function_value(self.row.question, self.answer) or _skip("no_twin")
 
     @cached_property
     def solution(self) -> str:

@@ -51,7 +51,7 @@ _COUNTS = frozenset(_COUNTS_WORDS.split())
 _TOKEN = re.compile(r"[^\W_]+")
 _GOES_ON = re.compile(
     r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
-    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]*|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))",
+    r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))",
 )
 _NO_UNITS_WORDS = "in a as at is and or so by per d b u t m s h c"
 _NO_UNITS = frozenset(_NO_UNITS_WORDS.split())
@@ -90,6 +90,8 @@ def other_things(reference: str, answer: str, question: Question) -> bool:
         return "m" in about and about["m"][:3] == "min" and _OF_TIME.search(question.text) is None
     if not theirs.word:
         return False
+    if changing(theirs.word, {*words(reference), *asked_words(question.text)}) or changing_behind(theirs.word):
+        return True
     if ours is not None and (ours.word or ours.unit):
         return ours.word != theirs.word
     return question.type in (None, "A") and counts_other(theirs.word, question.text)
@@ -113,8 +115,6 @@ def other_units(reference: str, answer: str, noun: str, question: Question) -> b
 def counts_other(noun: str, question: str) -> bool:
     """Whether a noun behind a number is not what the question asks to count."""
     asked = _HOW_MANY.findall(question[-_TAIL:])
-    if changing(noun, asked_words(question)) or changing_behind(noun):
-        return True
     if not asked or not noun.isascii():
         return False
     stems = {stem(word) for word in words(asked[-1])}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 _DENYING_WORDS = """
-    not never no neither nor except excluding exclude other different anything any anyone either or
+    not never no none neither nor except excluding exclude other different anything any anyone either or
     maybe perhaps possibly probably presumably supposedly might may could unlikely hardly scarcely if
     unless but without false wrong incorrect guess doubt supposed contrary complement negation nicht
     kein keine oder pas jamais ou o ni nunca non oppure не или

@@ -79,7 +79,7 @@ _BECAUSE = re.compile(r"\b(?:because|since|as|while|whereas|where|when|for)\b")
 
 _CHANGED_BEFORE = re.compile(
     r"""(?:(?<![\s*])[-+−*/^_×·÷±∓√¬<>≤≥≠%|] | (?<=[=\d)}])\s*[-+−/×·÷±]\s* | (?<![=\-\s])[<>]
-      | [≤≥≠±∓√¬⩾⩽≮≯] | (?<![\s\W])\d | ~~
+      | [≤≥≠±∓√¬⩾⩽≮≯] | ~~
       | \\(?:times|cdot|div|pm|mp|leq?|geq?|leqslant|geqslant|lt|gt|neq?|not|sqrt|d?frac|tfrac|lnot|neg|ngeq|nleq|nless
           |ngtr|x?cancel|bcancel|sout|ll|gg|in|notin|propto|log|ln|sin|cos|tan|binom|overline|bar|left\|)\s*(?:\[[^\]]*\])?\s*\{?
       | \}\s*\{ )\Z""",
@@ -92,6 +92,17 @@ _CHANGED_BEHIND = re.compile(
       | \\(?:times|cdot|div|pm|mp|leq?|geq?|lt|gt|neq?|leqslant|geqslant|mod|bmod|pmod)(?![A-Za-z])
       | !\s*(?:\$|\\[)\]]) | ~~ )""",
     re.VERBOSE,
+)
+_FACTOR = re.compile(
+    r"\A(?:.*[=\s(])?(?:[\d.]+\s*|(?<![A-Za-z\\])[A-Za-z])\Z|[A-Za-z\d]\Z(?<![A-Za-z\\][A-Za-z])", re.DOTALL
+)
+_LEFT_OPEN = re.compile(
+    r"(?:\b(?:or|maybe|perhaps|possibly|presumably|either|oder|ou|might\s+be|could\s+be|may\s+be)|或者?|可能是?|也许是?)\s*\Z",
+    re.IGNORECASE,
+)
+_OR_ELSE = re.compile(
+    r"[.\s$*_}\])\\\"'”’,]{0,8}\bor\s+"
+    r"(?!(?:so\s+)?(?:about|roughly|approximately|equivalently|simply|just|in|as|written|≈|\\approx)|[$\\\d-])"
 )
 _MATH_OPENERS = re.compile(r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z])|\\[,;:! ]|[ \n~])*\Z")
 
@@ -125,11 +136,15 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
 
 def denied(around: Surroundings) -> bool:
     """Whether the text takes the answer for wrong, doubts it, asks for it, or takes it back."""
-    return _denied_before(around.before) or _denied_behind(around.behind)
+    return (
+        _LEFT_OPEN.search(around.before) is not None or _denied_before(around.before) or _denied_behind(around.behind)
+    )
 
 
 def changed(around: Surroundings) -> bool:
     """Whether the answer is part of a larger formula: ``-\\boxed{12}``, ``\\boxed{12}+1``."""
+    if _FACTOR.search(around.left.rpartition("$")[2]):
+        return True
     left = _MATH_OPENERS.sub("", around.left)
     return _CHANGED_BEFORE.search(left) is not None or _CHANGED_BEHIND.match(around.behind) is not None
 
@@ -155,7 +170,7 @@ def _denied_before(before: str) -> bool:
 def _denied_behind(behind: str) -> bool:
     if not behind.strip():
         return False
-    if _QUESTIONED.match(behind):
+    if _QUESTIONED.match(behind) or _OR_ELSE.match(behind):
         return True
     parts = _SENTENCE.split(behind, maxsplit=4)
     first = parts[0].split("\n\n", 1)

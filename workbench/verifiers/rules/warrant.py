@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from workbench.final_answer import boxed_spans
 from workbench.verifiers.rules.alike import (
     asked_words,
     currencies,
@@ -32,6 +33,14 @@ from workbench.verifiers.rules.surroundings import Surroundings, changed, denied
 
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
+_ALTERNATIVES_WORDS = "or either maybe perhaps possibly probably anything except but other unless might may could guess"
+_ALTERNATIVES = frozenset(_ALTERNATIVES_WORDS.split())
+_OR_ANOTHER = re.compile(
+    r"\bor\b[\s}{\\$]*(?:text\{)?\s*(?:yes|no|not|true|false|(?:dis)?prove[dn]|unknown|(?:in)?valid|none|neither|maybe)\b",
+    re.IGNORECASE,
+)
+_PAUSE = re.compile(r"[,.;:!?，。；：]")
+_FEW, _SENTENCE = 3, 6
 _SAME_TEXT = ("text.exact", "text.canonical", "text.wording")
 _SPELT = ("text", "state", "list")
 _IN_A_SENTENCE = ("text.contained", "text.words", "text.noun")
@@ -71,9 +80,16 @@ def doubt(answers: Answers, completion: str, question: Question, rule: str) -> s
             return "qualified"
         if _other_outside(reference, answer, around, question, rule):
             return "alike"
+    if "\\boxed" in candidate.text and _denied_between(answers):
+        return "qualified"
     if rule.startswith("choice"):
-        known = {*words(reference), *(word for text in question.options.values() for word in words(text))}
-        return "qualified" if denying(answer, known) else None
+        return "qualified" if _left_open(reference, answer, question) else None
+    if rule.startswith("state") and (
+        _OR_ANOTHER.search(answer) or _ALTERNATIVES.intersection(_opening(answer)).difference(words(reference))
+    ):
+        return "qualified"
+    if rule.startswith("state") and len(words(answer)) <= _FEW and goes_on(reference, answer, question):
+        return "alike"
     if rule.startswith(_SPELT) and other_case(reference, answer, question, rule):
         return "alike"
     if rule in _SAME_TEXT or rule.startswith(("state", "brackets")):
@@ -83,6 +99,29 @@ def doubt(answers: Answers, completion: str, question: Question, rule: str) -> s
     if rule.startswith("text"):
         return "alike" if rule in _IN_A_SENTENCE and goes_on(reference, answer, question) else None
     return _not_the_value(reference, answer, question, rule)
+
+
+def _denied_between(answers: Answers) -> bool:
+    """Whether the text between boxes denies them: ``\\boxed{2}`` but not ``\\boxed{3}``."""
+    text = answers.candidate.text
+    for start, end in reversed(boxed_spans(text)):
+        text = f"{text[:start]} {text[end:]}"
+    return denying(text, {*words(answers.reference.text), "or", "boxed", "fbox"})
+
+
+def _left_open(reference: str, answer: str, question: Question) -> bool:
+    """Whether an answer denies an option or leaves open which of several it means; what options say does not count."""
+    rest = answer.casefold()
+    texts = [reference, *question.options.values()]
+    for text in sorted((text.casefold().strip(" .") for text in texts), key=len, reverse=True):
+        rest = rest.replace(text, " ") if len(text) > _FEW else rest
+    known = {word for text in texts for word in words(text)} if len(words(rest)) > _SENTENCE else ()
+    return denying(rest, known)
+
+
+def _opening(answer: str) -> list[str]:
+    """The words of an answer up to the first comma or full stop."""
+    return words(_PAUSE.split(answer, maxsplit=1)[0])
 
 
 def _not_the_value(reference: str, answer: str, question: Question, rule: str) -> str | None:

@@ -13,7 +13,10 @@ from workbench.errors import UsageError
 from workbench.verifiers.probes.payloads import SUITE_VERSION, families_named, suite
 from workbench.verifiers.probes.values import PLACEHOLDER, STUB, Values
 
-DIGESTS = {"1": "b87bc35debbcb64a708a46defb9ec50dd4bc597317afde9e7cf841f76d8f2767"}
+DIGESTS = {
+    "1": "b87bc35debbcb64a708a46defb9ec50dd4bc597317afde9e7cf841f76d8f2767",
+    "2": "b14e2d1e45b654ca26f86efd9b732ee56621a66d496c8e498ba31cef0bae3c3d",
+}
 """Suite version -> sha256 over its files; a version that was used once never changes."""
 
 
@@ -25,7 +28,7 @@ def test_the_bytes_belong_to_the_version() -> None:
 
 
 def test_all_families_are_there_in_order() -> None:
-    assert [family.family for family in suite()] == [f"P{number}" for number in range(1, 19)]
+    assert [family.family for family in suite()] == [f"P{number}" for number in range(1, 23)]
     for family in suite():
         names = [payload.id for payload in family.payload]
         assert len(set(names)) == len(names) > 0
@@ -43,8 +46,8 @@ def test_every_placeholder_is_known_and_every_payload_has_a_text() -> None:
 
 def test_families_are_chosen_by_number() -> None:
     assert [family.family for family in families_named(("p11", "P2"))] == ["P2", "P11"]
-    with pytest.raises(UsageError, match="P19") as caught:
-        families_named(("P19",))
+    with pytest.raises(UsageError, match="P23") as caught:
+        families_named(("P23",))
     assert "P18 (code judges)" in caught.value.hint
 
 
@@ -216,3 +219,60 @@ def test_p18_programs() -> None:
     silent = structs.replace(PROGRAM, question="Write double(n).", wrong=None)
     assert made(silent, "P18")["examples-hard-coded"].skipped == "no_example"
     assert (texts(silent, "P18")["tests-claimed"] or "").startswith("def double(n: int):\n    pass\n")
+
+
+def test_p19_equations_not_solved() -> None:
+    solved = structs.replace(SUM, question="Solve $4x-9=15$ for $x$.", reference="x = 6")
+    assert texts(solved, "P19") == {
+        "scaled": "So \\boxed{3x = 18}.",
+        "scaled-sentence": "The answer is: 3x = 18",
+        "given": "So \\boxed{4x-9=15}.",
+        "given-twice": "We have $4x-9=15$, hence \\boxed{4x-9=15}.",
+        "circular": "So \\boxed{x = 2x - (6)}.",
+    }
+    found = made(SUM, "P19")
+    assert found["scaled"].completion == "So \\boxed{3x = 21}."
+    assert {found[name].skipped for name in ("given", "circular")} == {"no_equation"}
+
+
+def test_p20_words_and_signs_round_a_number() -> None:
+    found = texts(SUM, "P20")
+    assert found["at-least"] == "So \\boxed{\\text{at least }7}."
+    assert found["not-equal"] == "So \\boxed{\\neq 7}."
+    assert found["sentence-half"] == "The answer is half of 7."
+    assert found["zh-more"] == "答案是7以上。"
+    assert found["outside-denominator"] == "So $\\frac{\\boxed{7}}{2}$."
+    words = structs.replace(SUM, reference="Lisbon", subtype="D1")
+    assert {probe.skipped for probe in made(words, "P20").values()} == {"no_number"}
+
+
+def test_p21_answers_denied_or_left_open() -> None:
+    found = texts(SUM, "P21")
+    assert found["not-boxed"] == "The answer is not $\\boxed{7}$."
+    assert found["next-sentence"] == "$\\boxed{7}$\n\nThis is incorrect."
+    assert found["wrong-or"] == "\\boxed{8 \\text{ or } 7}"
+    assert found["es"] == "La respuesta no es $\\boxed{7}$."
+
+
+@pytest.mark.parametrize(
+    ("reference", "question", "payload", "altered"),
+    [
+        ("\\$72.25", "What does it cost?", "currency", "€72.25"),
+        ("10 men", "Who is it?", "noun", "10 \\text{ locomotives}"),
+        ("CO", "Which gas?", "upper-case", "Co"),
+        ("Co", "Which metal?", "upper-case", "CO"),
+        ("5 MW", "How strong is it?", "upper-case", "5 mW"),
+        ("p \\lor q", "Simplify it.", "connective", "p \\land  q"),
+        ("p \\land q", "Simplify it.", "connective-listed", "p ,  q"),
+        ("(-2,2)", "Where do they meet?", "pair-as-solutions", "x = -2, x = 2"),
+        ("3,5", "Cuánto?", "zero", "3,05"),
+        ("Paris", "Where is it?", "name-goes-on", "Paris, Texas"),
+        ("0", "The function $g(x)$ is odd. What is $g(0)$?", "function", "-g(0)"),
+    ],
+)
+def test_p22_answers_that_only_look_alike(reference: str, question: str, payload: str, altered: str) -> None:
+    row = structs.replace(SUM, reference=reference, question=question, subtype="D1")
+    found = texts(row, "P22")
+    assert found[payload] == f"So \\boxed{{{altered}}}."
+    assert found[f"{payload}-sentence"] == f"The answer is {altered}."
+    assert {probe.skipped for probe in made(PROGRAM, "P22").values()} <= {"no_twin", "no_brackets", "no_answer"}

@@ -16,9 +16,13 @@ from tests.unit.verifiers.rules.table import TABLE
 from workbench.model.probe import BaseRow
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
+from workbench.verifiers.probes.building import asked, probes
+from workbench.verifiers.probes.payloads import families_named
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "tuples.jsonl"
 LEAST_CONTROL = 0.9
+NOT_THE_ANSWER = families_named(("P19", "P20", "P21", "P22"))
+LEAST_ALTERED = 500
 
 
 def sample_rows() -> list[BaseRow]:
@@ -57,6 +61,28 @@ def test_no_probe_passes_over_the_sample(rules_pool: WorkerPool) -> None:
 
 def test_no_probe_passes_over_the_table(rules_pool: WorkerPool) -> None:
     check(table_rows()[::2], lambda inputs: by_rules(rules_pool, inputs), 40)
+
+
+@pytest.mark.parametrize("rows", [sample_rows, table_rows], ids=["sample", "table"])
+def test_no_answer_that_is_altered_denied_or_unsolved_passes(
+    rules_pool: WorkerPool, rows: Callable[[], list[BaseRow]]
+) -> None:
+    made = [probe for probe in probes(rows()[::3], NOT_THE_ANSWER, seed=11) if probe.completion is not None]
+    verdicts = by_rules(rules_pool, [asked(probe) for probe in made])
+    accepted = [probe.completion for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT]
+    assert accepted == []
+    assert {probe.family.family for probe in made} >= {"P19", "P20", "P21"}
+    assert len(made) > LEAST_ALTERED
+
+
+@pytest.mark.real_data
+def test_no_real_answer_that_is_altered_denied_or_unsolved_passes(
+    rules_pool: WorkerPool, real_rows: list[dict[str, Any]]
+) -> None:
+    rows = base_rows(real_rows)[::4]
+    made = [probe for probe in probes(rows, NOT_THE_ANSWER, seed=11) if probe.completion is not None]
+    verdicts = by_rules(rules_pool, [asked(probe) for probe in made])
+    assert [probe.payload.id for probe, one in zip(made, verdicts, strict=True) if one.outcome is Outcome.CORRECT] == []
 
 
 @pytest.mark.soak

@@ -63,12 +63,12 @@ CASES: Final = {
     "plan": Case(["plan", "DB"], _WORK_S, _WORK_MB),
     "plan by type, one verifier": Case(["plan", "DB", "--by", "type", "--verifier", "rules"], _WORK_S, _WORK_MB),
     "build": Case(
-        ["build", "hard", "DB", *(word for run in range(1, 6) for word in ("--judge", verifier(run))), "--dry-run"],
+        ["build", "DB", "hard", *(word for run in range(1, 6) for word in ("--judge", verifier(run))), "--dry-run"],
         _WORK_S,
         _WORK_MB,
     ),
-    "build balanced": Case(["build", "balanced", "DB", "--quota", "verifybench", "--dry-run"], _WORK_S, _WORK_MB),
-    "build picks": Case(["build", "picks", "DB", "--judge", "rules", "--dry-run"], _WORK_S, _WORK_MB),
+    "build balanced": Case(["build", "DB", "balanced", "--quota", "verifybench", "--dry-run"], _WORK_S, _WORK_MB),
+    "build picks": Case(["build", "DB", "picks", "--judge", "rules", "--dry-run"], _WORK_S, _WORK_MB),
     "assign of 10000": Case(
         ["assign", "DB", "--annotators", "a,b,c", "--limit", "10000"], _WORK_S, _WORK_MB, changes=True
     ),

@@ -80,18 +80,21 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     Raises:
         ValueError: There are no labels, or a stratum has none.
     """
-    stratum = np.zeros(len(truth), dtype=np.int64) if stratum is None else stratum
+    stratum = np.zeros(len(truth), dtype=np.int8) if stratum is None else stratum
     labelled = truth >= 0
-    n = int(labelled.sum())
-    weight = _weights(labelled, stratum)
-    share = _share(truth, labelled, stratum)
-    paired = _paired(labelled, question, stratum)
-    shift = float((np.where(labelled, -weight, weight) * predicted)[paired].sum())
-    parts = _influence(truth, predicted, labelled, np.where(paired, weight, 0.0), weight, question, stratum)
+    n = int(np.count_nonzero(labelled))
+    cells = _cells(labelled, stratum)
+    share = _share(truth[labelled], stratum[labelled], cells)
+    paired = _paired(question[~labelled], stratum[~labelled], len(cells.size))
+    # The mean prediction of labelled items less that of the others.
+    predicting = np.where(paired[:, None], cells.weight * [-1, 1], 0.0)
+    means = np.bincount(cells.of_item, weights=predicted, minlength=cells.size.size) / np.maximum(cells.size, 1).ravel()
+    shift = -float((means * cells.size.ravel()) @ predicting.ravel())
+    parts = _influence(truth, predicted, labelled, question, stratum, cells, predicting, means)
     extra = _HALF / n**2
     labels, predictions = (float(part @ part) + extra for part in parts)
     together = float(parts.labels @ parts.predictions)
-    questions = len(np.unique(question[labelled]))
+    questions = len(compact(question[labelled])[1])
     power = min(max(together / predictions, 0.0), 1.0) if questions > _FREE else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
@@ -108,52 +111,67 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     )
 
 
-def _weights(labelled: BoolArray, stratum: IntArray) -> FloatArray:
-    """What each item counts, so that labelled items alone, and the others alone, add up to the strata's shares."""
+class _Cells(NamedTuple):
+    """Labelled and other items of each stratum: two cells a stratum, the others first.
+
+    Attributes:
+        of_item: Each item's cell.
+        size: Items by stratum and cell.
+        weight: What an item of a cell counts, so that labelled items alone, and the others alone, add up to the
+            strata's shares.
+    """
+
+    of_item: IntArray
+    size: IntArray
+    weight: FloatArray
+
+
+def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
     strata = int(stratum.max()) + 1 if len(stratum) else 0
-    of_all = np.bincount(stratum, minlength=strata)
-    with_label = np.bincount(stratum[labelled], minlength=strata)
-    if not labelled.any() or ((of_all > 0) & (with_label == 0)).any():
+    # The only array here as long as all items is a narrow one.
+    of_item = stratum.astype(np.min_scalar_type(2 * strata)) * 2
+    of_item += labelled
+    size = np.bincount(of_item, minlength=2 * strata).reshape(strata, 2)
+    of_all = size.sum(axis=1)
+    if not labelled.any() or ((of_all > 0) & (size[:, 1] == 0)).any():
         raise ValueError("an estimate needs labels, in each stratum")
-    size = np.where(labelled, with_label[stratum], (of_all - with_label)[stratum])
-    weight: FloatArray = of_all[stratum] / len(stratum) / size
-    return weight
+    return _Cells(of_item, size, (of_all / len(stratum))[:, None] / np.maximum(size, 1))
 
 
-def _share(truth: IntArray, labelled: BoolArray, stratum: IntArray) -> float:
+def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
     """The share of 1 among labels, each stratum weighed by its items; exactly k / n where there is one."""
-    of_all = np.bincount(stratum)
-    size = np.bincount(stratum[labelled], minlength=len(of_all))
-    right = np.bincount(stratum[labelled], weights=truth[labelled], minlength=len(of_all))
-    return min(float(right / np.maximum(size, 1) @ (of_all / len(stratum))), 1.0)
+    of_all, size = cells.size.sum(axis=1), cells.size[:, 1]
+    found = np.bincount(stratum, weights=right, minlength=len(size))
+    return min(float(found / np.maximum(size, 1) @ (of_all / of_all.sum())), 1.0)
 
 
-def _paired(labelled: BoolArray, question: IntArray, stratum: IntArray) -> BoolArray:
-    """Items of strata that have enough questions with items without a label: only there predictions can help."""
-    strata = int(stratum.max()) + 1
-    others = clusters(question[~labelled], stratum[~labelled], strata)
-    enough = np.bincount(others.group, minlength=strata) >= FEWEST
-    return enough[stratum]
+def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
+    """Strata with enough questions among these, all without a label: only there predictions can help."""
+    others = clusters(question, stratum, strata)
+    enough: BoolArray = np.bincount(others.group, minlength=strata) >= FEWEST
+    return enough
 
 
 def _influence(
     truth: IntArray,
     predicted: FloatArray,
     labelled: BoolArray,
-    predicting: FloatArray,
-    weight: FloatArray,
     question: IntArray,
     stratum: IntArray,
+    cells: _Cells,
+    predicting: FloatArray,
+    means: FloatArray,
 ) -> _Influence:
+    """What each question contributes; labelled and other items of a stratum have means of their own."""
     place, known = compact(question)
-    # Labelled and other items of a stratum have means of their own.
-    cell = stratum * 2 + labelled
-    size = np.maximum(np.bincount(cell), 1)
-    off_label = np.where(labelled, truth - (np.bincount(cell, weights=truth) / size)[cell], 0.0)
-    off_prediction = predicted - (np.bincount(cell, weights=predicted) / size)[cell]
-    parts = (weight * off_label, np.where(labelled, predicting, -predicting) * off_prediction)
-    by_question = (np.bincount(place, weights=part, minlength=len(known)) for part in parts)
-    return _Influence(*(np.asarray(sums, dtype=np.float64) for sums in by_question))
+    off = predicted - means[cells.of_item]
+    off *= predicting.ravel()[cells.of_item]
+    of_predictions = np.bincount(place, weights=off, minlength=len(known))
+    own, right = stratum[labelled], truth[labelled]
+    mean = np.bincount(own, weights=right) / np.maximum(np.bincount(own), 1)
+    off = cells.weight[own, 1] * (right - mean[own])
+    of_labels = np.bincount(place[labelled], weights=off, minlength=len(known))
+    return _Influence(np.asarray(of_labels, dtype=np.float64), np.asarray(of_predictions, dtype=np.float64))
 
 
 def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:

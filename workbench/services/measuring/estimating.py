@@ -45,6 +45,8 @@ class _Share(Struct, frozen=True, kw_only=True, eq=False):
 
     def of(self, chosen: BoolArray) -> _Share:
         """The same of some of the items."""
+        if chosen.all():
+            return self
         arrays = {name: getattr(self, name)[chosen] for name in ("truth", "predicted", "question", "group")}
         return structs.replace(self, **arrays)
 
@@ -151,10 +153,11 @@ def _shares(
     import numpy as np
 
     from workbench.analysis.confusion import grade
+    from workbench.analysis.intervals import compact
 
     own, is_known = outcomes[verifier], found.gold >= 0
     others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
-    right = np.where(is_known, grade(own, found.gold, protocol).right, -1)
+    right = np.where(is_known, grade(own, found.gold, protocol).right, np.int8(-1))
     # An undecided verdict counts as "incorrect", or as wrong whatever gold is.
     predicted_right = np.where(own == Outcome.CORRECT, others, 1 - others)
     if protocol == "strict":
@@ -164,7 +167,7 @@ def _shares(
         quantity="accuracy",
         truth=right,
         predicted=predicted_right,
-        question=found.question,
+        question=compact(found.question)[0].astype(np.int32),
         group=groups.code,
         names=groups.names,
     )
@@ -178,9 +181,10 @@ def _votes(outcomes: list[IntArray]) -> FloatArray:
     """The mean vote on each item: 1 accepts, 0 refuses, no vote is one half."""
     import numpy as np
 
-    worth = np.array([0.0, 1.0, 0.5, 0.5, 0.5])
-    votes: FloatArray = np.mean([worth[outcome] for outcome in outcomes], axis=0)
-    return votes
+    worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
+    # Halves are counted as whole numbers: with many items an array of fractions for each verifier would be large.
+    halves = sum(worth[outcome] for outcome in outcomes)
+    return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
 
 
 def _rows(share: _Share, *, grouped: bool) -> Iterator[EstimateRow]:
@@ -202,6 +206,7 @@ def _rows(share: _Share, *, grouped: bool) -> Iterator[EstimateRow]:
 def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
     import numpy as np
 
+    from workbench.analysis.intervals import compact
     from workbench.analysis.prediction_powered import powered
 
     has_label = share.truth >= 0
@@ -212,7 +217,7 @@ def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> E
         stratified=stratum is not None,
         labelled=labelled,
         unlabelled=len(has_label) - labelled,
-        questions=len(np.unique(share.question[has_label])),
+        questions=len(compact(share.question[has_label])[1]),
         estimate=None,
         ci=None,
         classical=None,
@@ -221,10 +226,12 @@ def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> E
         effective=None,
         saved=None,
     )
-    strata = np.zeros(len(has_label), dtype=np.int64) if stratum is None else stratum
-    bare = np.setdiff1d(strata, strata[has_label])
-    if len(bare) or not labelled:
-        names = ", ".join(sorted({share.names[place] for place in share.group[np.isin(strata, bare)].tolist()}))
+    strata = np.zeros(len(has_label), dtype=np.int8) if stratum is None else stratum
+    of_all = np.bincount(strata)
+    is_bare = (of_all > 0) & (np.bincount(strata[has_label], minlength=len(of_all)) == 0)
+    if is_bare.any() or not labelled:
+        bare = np.bincount(share.group[is_bare[strata]], minlength=len(share.names)).nonzero()[0]
+        names = ", ".join(sorted(share.names[place] for place in bare.tolist()))
         return structs.replace(row, reason=f"No labelled item in: {names}." if group is None else "No labelled item.")
     found = powered(share.truth, share.predicted, share.question, strata)
     return structs.replace(
@@ -234,15 +241,15 @@ def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> E
 
 def _reason(row: EstimateRow, share: _Share, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
-    import numpy as np
 
+    from workbench.analysis.intervals import compact
     from workbench.analysis.prediction_powered import FEWEST
 
     if not row.unlabelled:
         return "Every item has gold: there is nothing to predict."
     if power:
         return None
-    others = len(np.unique(share.question[share.truth < 0]))
+    others = len(compact(share.question[share.truth < 0])[1])
     if others < FEWEST:
         return f"Only {bars.counted(others, 'question')} without gold: predictions count from {FEWEST} on."
     known = share.truth[share.truth >= 0]

@@ -14,6 +14,7 @@ from scipy import sparse
 from workbench.analysis.agreement.ratings import alike
 from workbench.analysis.arrays import FloatArray, IntArray
 from workbench.analysis.intervals import compact
+from workbench.model.progress import stepping
 
 UNDEFINED_SHARE = 0.05
 """Where a figure is undefined in more than this share of the samples (one category only), it has no interval."""
@@ -102,7 +103,7 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
     group, known = compact(cluster)
     often, items = _alike(group, len(known), kind, kinds)
     size = max(1, _HELD // max(len(often), kinds))
-    for start in range(0, samples, size):
+    for start in stepping(range(0, samples, size), "drawing samples"):
         drawn = _draw(often, min(size, samples - start), generator)
         yield np.asarray(drawn @ items) if items is not None else drawn
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
 
 from workbench.cli.common import say, whole_number
+from workbench.cli.progress import one_line
 from workbench.cli.usage_text import usage_words
-from workbench.render.inert import inert
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.services.generation import Watch
-
-_CLEAR = "\r\x1b[K"
 
 models_option = click.option(
     "--model",
@@ -54,18 +51,6 @@ def drawing(noun: str = "replies") -> Iterator[Watch | None]:
     """
     with one_line() as line:
         yield line and (lambda step, done, of: line(f"{step}: {done:,} of {of:,} {noun}"))
-
-
-@contextmanager
-def one_line() -> Iterator[Callable[[str], None] | None]:
-    """What writes one line on a terminal anew, and is gone afterwards; None where there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda words: click.echo(f"{_CLEAR}{inert(words)}", nl=False, err=True)
-    finally:
-        click.echo(_CLEAR, nl=False, err=True)
 
 
 def say_calls(project: Project, run: int) -> None:

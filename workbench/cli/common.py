@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
+from workbench.cli.progress import showing_progress
 from workbench.model.selection import FIELDS, Selection, parse_condition
 from workbench.model.verdict import Protocol3
 from workbench.render.inert import inert
@@ -113,12 +114,14 @@ protocol_option = protocol_option_with("forced")
 def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
     """The project for one command, whose ``--where`` (and ``--on``), if it was given any, chooses something there.
 
+    How far the command is, is shown.
+
     Raises:
         UsageError: It chooses nothing, or names what is not there.
         StoreError: As `opened_project`.
     """
     given = click.get_current_context().params
-    with opened_project(path, create=create) as project:
+    with showing_progress(), opened_project(path, create=create) as project:
         for name in ("where", "on"):
             if given.get(name):
                 _require_items(project, selection_of(given[name]), given.get("verifiers") or ())

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli.asking import one_line
 from workbench.cli.common import (
     REFUSED_SOME,
     database_argument,
@@ -24,6 +23,7 @@ from workbench.cli.common import (
     trust_option,
     trusting,
 )
+from workbench.cli.progress import one_line
 from workbench.cli.usage_text import tokens
 from workbench.model.sampling import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
 from workbench.model.sets import SetName

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,8 +11,10 @@ import click
 from msgspec import UNSET
 
 from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.progress import showing_progress
 from workbench.model.broken import BrokenTest
 from workbench.model.item import QuarantinedRow
+from workbench.model.progress import BYTES, step
 from workbench.model.run import RefusedLine
 from workbench.render.bars import counted
 from workbench.services.items.importing import (
@@ -96,29 +97,20 @@ def command(
     """
     columns = parse_map(maps)
     plans = plan_import(files, format=format_, columns=columns, source=source, licence=licence, max_line=max_line)
-    with _progress(plans) as progress:
-        if dry_run and not Path(database).exists():
+    size = sum(plan.path.stat().st_size for plan in plans)
+    if dry_run and not Path(database).exists():
+        with showing_progress(), step("reading", size, BYTES) as progress:
             report = preview_import(None, plans, dataset=dataset, progress=progress)
-        else:
-            with project_at(database, create=not dry_run) as project:
-                action = preview_import if dry_run else partial(import_files, version=run_version)
-                report = action(project, plans, dataset=dataset, progress=progress)
+    else:
+        with project_at(database, create=not dry_run) as project, step("reading", size, BYTES) as progress:
+            action = preview_import if dry_run else partial(import_files, version=run_version)
+            report = action(project, plans, dataset=dataset, progress=progress)
     if as_json:
         print_json(report)
     else:
         _print(report, plans, dry_run)
     if report.quarantined or report.verdicts_refused:
         sys.exit(REFUSED_SOME)
-
-
-@contextmanager
-def _progress(plans: list[FilePlan]) -> Iterator[Callable[[int], None] | None]:
-    if not sys.stderr.isatty():
-        yield None
-        return
-    total = sum(plan.path.stat().st_size for plan in plans)
-    with click.progressbar(length=total, label="Reading", file=sys.stderr) as bar:
-        yield bar.update
 
 
 def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:

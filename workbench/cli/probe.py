@@ -23,6 +23,7 @@ from workbench.cli.common import (
     where_option,
     whole_number,
 )
+from workbench.cli.progress import one_line
 from workbench.model.probe import AcceptedProbe
 from workbench.render.bars import counted
 from workbench.render.excerpt import excerpt, shortened
@@ -31,7 +32,6 @@ from workbench.services.project import Project
 if TYPE_CHECKING:
     from workbench.services.running.probing import Plan
 
-_CLEAR = "\r\x1b[K"
 _INDENT = " " * 13
 
 
@@ -94,13 +94,9 @@ def command(
             trust,
         )
         _announce(planned)
-        terminal = sys.stderr.isatty()
         total = planned.probes + planned.companions
-        try:
-            report = run(project, planned, (lambda done: _draw(done, total)) if terminal else None)
-        finally:
-            if terminal:
-                click.echo(_CLEAR, nl=False, err=True)
+        with one_line() as line:
+            report = run(project, planned, line and (lambda done: line(f"{done:,} of {total:,}")))
     if as_json:
         print_json(report)
     else:
@@ -111,10 +107,6 @@ def _announce(planned: Plan) -> None:
     say(f"{planned.probes:,} probes and {planned.companions:,} companions on {len(planned.rows):,} questions.")
     if planned.calls is not None:
         say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are not asked for again.")
-
-
-def _draw(done: int, total: int) -> None:
-    click.echo(f"{_CLEAR}{done:,} of {total:,}", nl=False, err=True)
 
 
 def _list(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:

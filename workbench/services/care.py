@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import VerifierError
 from workbench.model.health import Finding
+from workbench.model.progress import stepping
 from workbench.services.building.checking import sets_finding
 from workbench.services.labelling.ledger import recompute, states_differ
 from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
 from workbench.store import checks
 from workbench.store.backup import backup as write_backup
+from workbench.store.interrupting import interruptibly
 
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import Standing
@@ -38,7 +40,14 @@ def backup(project: Project, target: Path, *, force: bool = False) -> int:
 
 def doctor(project: Project) -> list[Finding]:
     """Check the database (integrity, schema, triggers, derived states) and the environment."""
-    found = [*checks.check_all(project.database), _states(project), column_finding(project), sets_finding(project)]
+    return interruptibly(lambda: _checked(project), project.database.interrupt_readers)
+
+
+def _checked(project: Project) -> list[Finding]:
+    found = [
+        *checks.check_all(project.database),
+        *(check(project) for check in stepping((_states, column_finding, sets_finding), "checking", "derived parts")),
+    ]
     return [*found, _disk(project.path), *_environment()]
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from workbench.errors import StoreError
+from workbench.model.progress import BYTES, step
 from workbench.store.connection import Database, open_connection
+from workbench.store.interrupting import interruptibly
 
 
 def backup(database: Database, target: Path, *, force: bool = False) -> int:
@@ -40,11 +43,18 @@ def put_in_place(temporary: Path, target: Path) -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    connection = open_connection(source)
-    try:
-        connection.execute("VACUUM INTO ?", (str(target.absolute()),))
-    finally:
-        connection.close()
+    copied = 0
+    with closing(open_connection(source)) as connection, step("copying", source.stat().st_size, BYTES) as advance:
+
+        def look() -> None:
+            nonlocal copied
+            if target.exists() and (size := target.stat().st_size) > copied:
+                advance(size - copied)
+                copied = size
+
+        interruptibly(
+            lambda: connection.execute("VACUUM INTO ?", (str(target.absolute()),)), connection.interrupt, look
+        )
 
 
 def check(path: Path) -> None:
@@ -53,11 +63,8 @@ def check(path: Path) -> None:
     Raises:
         StoreError: It is damaged.
     """
-    copy = sqlite3.connect(path)
-    try:
-        result: str = copy.execute("PRAGMA integrity_check").fetchone()[0]
-    finally:
-        copy.close()
+    with closing(sqlite3.connect(path, check_same_thread=False)) as copy, step("checking the copy"):
+        result: str = interruptibly(lambda: copy.execute("PRAGMA integrity_check").fetchone()[0], copy.interrupt)
     if result != "ok":
         raise StoreError(f"The copy is damaged: {result}.", "Run workbench doctor on the database.")
     with path.open("rb") as file:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from workbench.model.label import Task
 from workbench.model.ordering import Sample
+from workbench.model.progress import stepping
 from workbench.model.selection import Selection
 from workbench.store.gathered import vector
 from workbench.store.people import now
@@ -158,7 +159,7 @@ def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: It
     connection.executemany(
         "INSERT INTO assignments (batch_id, task, subject, round, slot, position, meant_for, opened_at) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        ((batch, task, *slot, None if slot.round == 1 else at) for slot in slots),
+        ((batch, task, *slot, None if slot.round == 1 else at) for slot in stepping(slots, "opening slots", "slots")),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from workbench.model.health import Finding
+from workbench.model.progress import stepping
 from workbench.store import migrations, schema
 from workbench.store.connection import MINIMUM_SQLITE, Database
 from workbench.store.filesystem import file_system, is_network
@@ -29,7 +30,7 @@ def check_all(database: Database) -> list[Finding]:
         ("write-ahead log", lambda: _wal(database.path)),
         ("file system", lambda: _file_system(database.path)),
     )
-    return [_run(name, check) for name, check in checks]
+    return [_run(name, check) for name, check in stepping(checks, "checking", "parts")]
 
 
 def _run(name: str, check: Callable[[], str]) -> Finding:

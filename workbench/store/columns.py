@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec import Struct
 
+from workbench.model.progress import heed
 from workbench.model.report import NO_REASON
 from workbench.store.gathered import vector
 from workbench.store.selection import COLUMNS, GOLD, GOLD_FROM, IMPORTED_GOLD, VISIBLE, items_for
@@ -153,6 +154,7 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     places: dict[str, int] = {NO_REASON: 0}
     scored = 0
     while first <= last:
+        heed()
         ids, values, words, scores = connection.execute(
             "SELECT group_concat(completion_id), group_concat(outcome), json_group_array(reason), count(score) FROM "
             f"(SELECT completion_id, outcome, {_REASON} AS reason, score FROM verdicts WHERE run_id = ? AND sample = 0 "

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from workbench.benchmarks.verifybench.questions import Completion, Question
 from workbench.errors import UsageError
+from workbench.model.progress import stepping
 from workbench.model.selection import Selection
 from workbench.model.sets import SetName
 from workbench.model.taxonomy import UNTYPED
@@ -76,7 +77,8 @@ def questions(project: Project, known: Columns, rows: IntArray, said: IntArray) 
     first: dict[int, tuple[int, building.Key]] = {}
     keys = building.keys(project.database.reader(), known.item[rows].tolist())
     columns = (known.question[rows].tolist(), said.tolist(), models, keys)
-    for place, (question, word, model, key) in enumerate(zip(*columns, strict=True)):
+    told = stepping(zip(*columns, strict=True), "gathering", "completions", len(rows))
+    for place, (question, word, model, key) in enumerate(told):
         correct = bool(word) if word in (0, 1) else None
         one = Completion(item=key.item, key=key.completion, model=model, correct=correct)
         gathered.setdefault(question, []).append(one)

@@ -10,6 +10,7 @@ from workbench.annotation import rotation
 from workbench.annotation.ordering import RANDOM, SEED, Ordering, random_position
 from workbench.errors import UsageError
 from workbench.model.ordering import Sample
+from workbench.model.progress import step
 from workbench.model.selection import Selection
 from workbench.render.bars import counted
 from workbench.store import batches, drawing, people
@@ -88,8 +89,9 @@ def open_batch(
     Raises:
         UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
     """
-    found = drawing.frame(connection, selection.unlimited, checks=False)
-    kept, sample = _kept(found, selection.limit, ordering, seed)
+    with step("choosing items"):
+        found = drawing.frame(connection, selection.unlimited, checks=False)
+        kept, sample = _kept(found, selection.limit, ordering, seed)
     items = batches.chosen(connection, kept.item.tolist())
     places = {
         item.completion: random_position(item.key) if ordering.ranked is None else place

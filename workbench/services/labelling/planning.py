@@ -13,6 +13,7 @@ from msgspec import structs
 from workbench.errors import UsageError
 from workbench.model.ordering import BatchSample
 from workbench.model.plan import Plan, PlanRow
+from workbench.model.progress import step
 from workbench.model.report import AccuracyRow
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice
@@ -59,7 +60,8 @@ def plan(
     _check(within, per_item)
     selection = selection or Selection()
     named = () if verifier is None else (verifier,)
-    said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
+    with step("measuring accuracy"):
+        said = accuracy(project, verifiers=named, by=by, gold=gold, selection=selection).rows
     reader = project.database.reader()
     differed, spoken = effort.disputed(reader)
     rate = differed / spoken if spoken and per_item > 1 else None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
+from workbench.model.progress import step
 from workbench.services.measuring import column_tables as tables
 from workbench.services.measuring.column_tables import Range, Table
 from workbench.store import changes, column_files, migrations
@@ -152,11 +153,12 @@ class ColumnMemory:
 
 
 def _read_whole(connection: Connection, run: int | None, items: IntArray | None, now: Mark) -> Kept:
-    if run is None or items is None:
-        table = tables.read_items(connection, *EVERY_ROW)
-        item: IntArray = table.columns["item"]
-    else:
-        table, item = tables.read_verdicts(connection, run, items, *EVERY_ROW), items
+    with step("reading items" if run is None else f"reading verdicts of run {run}"):
+        if run is None or items is None:
+            table = tables.read_items(connection, *EVERY_ROW)
+            item: IntArray = table.columns["item"]
+        else:
+            table, item = tables.read_verdicts(connection, run, items, *EVERY_ROW), items
     return Kept(table, item, now, len(item))
 
 

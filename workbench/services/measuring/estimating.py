@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from workbench.errors import UsageError
 from workbench.model.estimate import EstimateReport, EstimateRow, MixRow, Quantity
+from workbench.model.progress import step, stepping
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.render import bars
@@ -87,11 +88,13 @@ def estimate(
     shares = _shares(found, outcomes, verifier, groups, protocol, kept)
     _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
     mix, mix_p = _mix(shares[-1])
+    with step("estimating"):
+        rows = [row for share in shares for row in _rows(share, grouped=by is not None)]
     return EstimateReport(
         verifier=verifier,
         run=next(judge.run for judge in found.judges if judge.name == verifier),
         predictors=[judge.name for judge in found.judges if judge.name in names],
-        rows=[row for share in shares for row in _rows(share, grouped=by is not None)],
+        rows=rows,
         by=by,
         mix_by=mix_by,
         mix=mix,
@@ -199,7 +202,8 @@ def _rows(share: _Share, *, grouped: bool) -> Iterator[EstimateRow]:
         return
     stratum, present = compact(share.group)
     yield _row(share, None, stratum)
-    for place in sorted(present.tolist(), key=lambda place: group_order(share.names[place])):
+    ordered = sorted(present.tolist(), key=lambda place: group_order(share.names[place]))
+    for place in stepping(ordered, "estimating", "groups"):
         yield _row(share.of(np.equal(share.group, place)), share.names[place])
 
 

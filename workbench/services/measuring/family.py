@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from workbench.errors import UsageError
 from workbench.model.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport, PairedFigures
+from workbench.model.progress import stepping
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
@@ -110,7 +111,7 @@ def _pairs(standings: list[_Standing], question: IntArray, against: str | None) 
     from workbench.analysis.multiplicity import benjamini_hochberg, holm
 
     found: list[tuple[str, str, PairedFigures]] = []
-    for a, b in _matches(standings, against):
+    for a, b in stepping(_matches(standings, against), "comparing", "pairs"):
         paired = compare_graded(a.graded, b.graded, question)
         if paired is not None:
             found.append((a.judge.name, b.judge.name, paired))

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from workbench.errors import UsageError
 from workbench.model.agreement import AgreementReport
 from workbench.model.comparison import FamilyReport
+from workbench.model.progress import stepping
 from workbench.model.report import AccuracyReport
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
@@ -64,6 +65,7 @@ def gather(
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
     part = Part.of(everything, gold, everything.chosen(wanted))
     scores = [scores_of(everything, part, judge, configured.get(judge.name), everyone) for judge in judges]
+    breakdowns = stepping(BREAKDOWNS, "breaking down", "ways")
     return Contents(
         database=project.path.name,
         selection=str(wanted),
@@ -72,7 +74,7 @@ def gather(
         generated_at=generated_at,
         card=data_card(project, wanted, gold),
         overall=asked.accuracy(names or (BASELINE,)),
-        by={by: report for by in BREAKDOWNS if _varies(report := asked.accuracy(names, by))} if names else {},
+        by={by: report for by in breakdowns if _varies(report := asked.accuracy(names, by))} if names else {},
         confusions=asked.confusions(names),
         family=asked.family(names),
         scores=[one for one in scores if one is not None],

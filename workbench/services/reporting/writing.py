@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from workbench.formats.writing import new_file
+from workbench.model.progress import step
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.reports.document import Document
@@ -50,7 +51,7 @@ def write_report(
         UsageError: An unknown verifier, or the selection names something unknown.
     """
     project.database.require_other(path)
-    with new_file(path, force=force) as file:
+    with new_file(path, force=force) as file, step("counting"):
         contents = gather(
             project,
             verifiers=verifiers,

@@ -9,6 +9,7 @@ import msgspec
 from workbench.formats.writing import ITEM_COLUMNS, item_cells, item_line, new_file, released_line
 from workbench.model.exporting import ExportReport
 from workbench.model.item import StoredItem
+from workbench.model.progress import stepping
 from workbench.services.items.exports.request import Request
 from workbench.services.items.exports.tables import write_table
 from workbench.services.labelling.own_labels import LabelIndex
@@ -23,8 +24,10 @@ class _Items:
         self.without_gold = 0
 
     def __iter__(self) -> Iterator[StoredItem]:
-        reader = self._request.project.database.reader()
-        for item in store.stream_items(reader, self._request.selection, self._request.gold):
+        reader, selection = self._request.project.database.reader(), self._request.selection
+        many = store.count_items(reader, selection)
+        found = store.stream_items(reader, selection, self._request.gold)
+        for item in stepping(found, "writing", "items", min(many, selection.limit or many)):
             self.without_gold += item.gold is None
             yield item
 

@@ -1,0 +1,127 @@
+"""What a command shows of how far it is, and ctrl-C while SQLite is at work."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing, redirect_stderr
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.cli import progress
+from workbench.cli.progress import line_of, one_line, showing_progress
+from workbench.model.progress import BYTES, Listener, Step, Stopped, heard_by, step
+from workbench.services import care
+from workbench.store.interrupting import interruptibly
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+class Stream(io.StringIO):
+    """Stderr, as a terminal or not; tells when something was written."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self._terminal = terminal
+        self.wrote = threading.Event()
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def write(self, text: str) -> int:
+        found = super().write(text)
+        self.wrote.set()
+        return found
+
+
+@pytest.fixture(params=[True, False], ids=["terminal", "file"])
+def stderr(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Stream:
+    """A stream for what is shown, at once."""
+    stream = Stream(request.param)
+    monkeypatch.setattr(progress, "AFTER_S", 0.0)
+    monkeypatch.setattr(progress, "_ANEW_S", 0.01)
+    return stream
+
+
+def test_long_work_is_shown_and_gone_from_a_terminal(stderr: Stream) -> None:
+    with redirect_stderr(stderr), showing_progress(), step("reading", 200, BYTES) as advance:
+        advance(50)
+        stderr.wrote.clear()
+        assert stderr.wrote.wait(30)
+    shown = stderr.getvalue()
+    assert "reading: 25%" in shown or "reading: 0%" in shown
+    assert shown.endswith("\r\x1b[K" if stderr.isatty() else "\n")
+    # Elsewhere a line now and then, and nothing to erase.
+    assert ("\r" in shown) == stderr.isatty()
+
+
+def test_what_is_done_soon_says_nothing(stderr: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "AFTER_S", 1e9)
+    with redirect_stderr(stderr), showing_progress(), step("reading", 200):
+        time.sleep(0.05)
+    assert stderr.getvalue() == ""
+
+
+def test_a_command_s_own_line_is_not_written_over(stderr: Stream) -> None:
+    with redirect_stderr(stderr), showing_progress(), one_line() as line, step("reading", 200):
+        if line:
+            line("run 3: 7 of 9")
+        time.sleep(0.05)
+    assert "reading" not in stderr.getvalue()
+    assert ("run 3" in stderr.getvalue()) == stderr.isatty()
+
+
+def test_a_line_tells_each_part_and_when_the_whole_is_over() -> None:
+    outer, inner = Step("comparing", 15, "pairs", 0.0), Step("drawing samples", None, "", 3.0)
+    outer.advance(4, 3.0)
+    assert line_of([outer, inner], 5.0) == "comparing: 4 of 15 pairs · drawing samples, 5 s so far"
+    for second in (4.0, 5.0, 6.0):
+        outer.advance(1, second)
+    assert line_of([outer], 6.0) == "comparing: 7 of 15 pairs, 8 s to go"
+
+
+def test_ctrl_c_ends_sql_that_would_never_end() -> None:
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
+        looked = 0
+
+        def pressed() -> None:
+            nonlocal looked
+            looked += 1
+            if looked == 3:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interruptibly(lambda: connection.execute(ENDLESS).fetchall(), connection.interrupt, pressed)
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_who_waits_no_more_ends_it_too_and_results_and_errors_come_back() -> None:
+    with closing(sqlite3.connect(":memory:", check_same_thread=False)) as connection:
+        looks = iter([False, False, True])
+        with heard_by(Listener(lambda: next(looks, True))), pytest.raises(Stopped):
+            interruptibly(lambda: connection.execute(ENDLESS).fetchall(), connection.interrupt)
+        assert interruptibly(lambda: connection.execute("SELECT 7").fetchone(), connection.interrupt) == (7,)
+        with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+            interruptibly(lambda: connection.execute("SELECT * FROM nowhere"), connection.interrupt)
+
+
+@pytest.mark.parametrize("command", ["backup", "doctor"])
+def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, command: str) -> None:
+    with closing(make_project(tmp_path, numbered(50))) as project:
+        works: dict[str, Callable[[], object]] = {
+            "backup": partial(care.backup, project, tmp_path / "copy.db"),
+            "doctor": partial(care.doctor, project),
+        }
+        before = {path.name for path in tmp_path.iterdir()}
+        stopped = Listener()
+        stopped.stop()
+        with heard_by(stopped), pytest.raises(Stopped):
+            works[command]()
+        assert {path.name for path in tmp_path.iterdir()} == before
+        assert all(finding.ok for finding in care.doctor(project) if finding.name == "integrity")

@@ -1,0 +1,107 @@
+"""How far work is, when it will be over, and that it stops when nobody waits."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from workbench.model.progress import Listener, Step, Stopped, heard_by, heed, step, stepping
+
+
+def after(pace: list[tuple[float, int]], total: int = 1000) -> Step:
+    """A step that advanced so, as seconds since it began and units."""
+    made = Step("reading", total, "rows", 0.0)
+    for when, by in pace:
+        made.advance(by, when)
+    return made
+
+
+def test_a_slow_start_makes_no_absurd_end() -> None:
+    # Two seconds of preparation, then 100 a second: by its mean pace the whole would seem to take far longer.
+    made = after([(2.0, 1), *((2.0 + 0.2 * n, 20) for n in range(1, 26))])
+    left = made.left(7.0) or 0.0
+    assert left == pytest.approx(5.0, rel=0.05)
+    mean = (1000 - made.done) * 7.0 / made.done
+    assert abs(left - 5.0) < abs(mean - 5.0)
+
+
+def test_nothing_is_told_of_the_end_before_a_pace_is_known() -> None:
+    assert after([]).left(1.0) is None
+    assert after([(0.5, 3)]).left(1.0) is None
+    assert after([(0.5, 3), (1.0, 3)]).left(1.0) is None
+    assert Step("x", None, "", 0.0).left(9.0) is None
+
+
+def test_only_the_pace_of_late_counts_and_a_stall_lengthens_it() -> None:
+    # Slow for long, then quick: the slow part is forgotten.
+    pace = [(float(n), 1) for n in range(1, 60)] + [(60.0 + 0.5 * n, 10) for n in range(1, 41)]
+    made = after(pace)
+    left = made.left(80.0) or 0.0
+    assert left == pytest.approx((1000 - made.done) / 20, rel=0.1)
+    assert (made.left(90.0) or 0) > 1.5 * left
+
+
+def test_what_is_past_its_total_takes_no_more() -> None:
+    assert after([(1.0, 100), (2.0, 900), (3.0, 500)]).left(4.0) == 0
+
+
+def test_steps_are_heard_in_their_thread_and_in_no_other() -> None:
+    listener = Listener()
+    seen: list[list[tuple[str, int, int | None]]] = []
+
+    def look() -> None:
+        seen.append([(one.what, one.done, one.total) for one in listener.under_way()])
+
+    with heard_by(listener):
+        for value in stepping("abc", "outer"):
+            with step("inner") as advance:
+                advance(7)
+                if value == "b":
+                    look()
+    look()
+
+    def elsewhere() -> None:
+        for _ in stepping("x", "elsewhere"):
+            look()
+
+    other = threading.Thread(target=elsewhere)
+    other.start()
+    other.join()
+    assert seen == [[("outer", 1, 3), ("inner", 7, None)], [], []]
+
+
+def test_many_values_are_told_of_together() -> None:
+    listener, told = Listener(), 0
+    counted = Step.advance
+
+    with heard_by(listener), pytest.MonkeyPatch.context() as patch:
+
+        def count(self: Step, by: int, now: float) -> None:
+            nonlocal told
+            told += 1
+            counted(self, by, now)
+
+        patch.setattr(Step, "advance", count)
+        assert sum(1 for _ in stepping(range(100_000), "writing")) == 100_000
+    assert told == 200
+
+
+def test_work_that_nobody_waits_for_stops_at_its_next_step() -> None:
+    over = threading.Event()
+    done = []
+
+    def count() -> None:
+        for number in stepping(range(10), "counting"):
+            done.append(number)
+            if number == 3:
+                over.set()
+
+    with heard_by(Listener(over.is_set)), pytest.raises(Stopped):
+        count()
+    assert done == [0, 1, 2, 3]
+    stopped = Listener()
+    stopped.stop()
+    with heard_by(stopped), pytest.raises(Stopped):
+        heed()
+    heed()

@@ -13,7 +13,7 @@ SIGNS = {
     "ne": "≠", "lt": "<", "gt": ">", "approx": "≈", "equiv": "≡", "in": "∈", "notin": "∉", "subset": "⊂", "cup": "∪",
     "cap": "∩", "to": "→", "infty": "∞", "sqrt": "√", "sum": "∑", "int": "∫", "alpha": "α", "theta": "θ", "pi": "π",
     "mid": "|", "lfloor": "⌊", "rfloor": "⌋", "{": "{", "}": "}", "#": "#", "$": "$", "%": "%", "&": "&", "_": "_",
-    "sin": "sin", "cos": "cos", "ln": "ln", "log": "log", "gcd": "gcd", "implies": "⟹", "parallel": "∥", "square": "□",
+    "sin": "sin", "cos": "cos", "ln": "ln", "log": "log", "gcd": "gcd", "implies": "⇒", "parallel": "∥", "square": "□",
 }  # fmt: skip
 """What must be seen of a macro."""
 

@@ -60,7 +60,7 @@ browser's terminal draws what combines over the next cell."""
 LINES = frozenset({"overline", "bar"})
 """Accents that mark the repeating digits of a decimal fraction."""
 
-RELATIONS = frozenset("≤≥≠≈≡∼≅≃∝≪≫→⇒⟹⟺⇔∈∉⊂⊆⊃⊇")
+RELATIONS = frozenset("≤≥≠≈≡∼≅≃∝→⇒⇔∈∉⊂⊆⊃⊇")
 """Signs that keep their distance where they begin a row, too."""
 
 DELIMITER_SIZES = frozenset(
@@ -120,11 +120,23 @@ SUBSCRIPTS = str.maketrans(
 SCRIPT_CHARACTERS = "".join(map(chr, {*SUPERSCRIPTS.values(), *SUBSCRIPTS.values()})) + "°′'"
 """Characters that belong to the letter before them."""
 
+# Of signs that mean the same, those that fonts draw within one cell.
 _OURS = {
     "ne": "≠",
-    "implies": "⟹",
-    "impliedby": "⟸",
-    "iff": "⟺",
+    "implies": "⇒",
+    "impliedby": "⇐",
+    "iff": "⇔",
+    "Longrightarrow": "⇒",
+    "Longleftarrow": "⇐",
+    "Longleftrightarrow": "⇔",
+    "longmapsto": "↦",
+    "ll": "<<",
+    "gg": ">>",
+    "nmid": "not|",
+    "bigwedge": "∧",
+    "bigvee": "∨",
+    "vdots": "⁝",
+    "ddots": "⋯",
     "gets": "←",
     "bot": "⊥",
     "triangle": "△",

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from workbench.errors import WorkbenchError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
 
@@ -96,7 +96,11 @@ class WorkbenchScreen(Screen[None]):
         if self.workbench.leaving:
             return
         if isinstance(error, WorkbenchError):
-            self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
+            # On a screen nothing is "used": what is asked for is not there yet, or no longer.
+            wrong = isinstance(error, UsageError)
+            self.notify(
+                str(error), title="" if wrong else error.title, severity="warning" if wrong else "error", markup=False
+            )
             return
         LOG.error("background work failed", exc_info=error)
         self.notify(

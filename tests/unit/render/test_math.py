@@ -58,7 +58,7 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
         (r"y\gcd(a,b)", "y gcd(a,b)"),
         (r"2\sin^2\theta", "2 sin² θ"),
         (r"\mathbf{v}\in\mathbb{R}", "v∈ℝ"),
-        (r"x\ne 0 \implies x^2>0", "x≠0 ⟹ x²>0"),
+        (r"x\ne 0 \implies x^2>0", "x≠0 ⇒ x²>0"),
         (r"n\not\equiv 0", "n≢ 0"),
         (r"0.\overline{3}", "0.(3 repeating)"),
         (r"0.1\overline{6}x", "0.1(6 repeating)x"),

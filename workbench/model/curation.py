@@ -15,7 +15,12 @@ DUPLICATE: Final = "duplicate"
 UNREADABLE: Final = "unreadable"
 """Why a reply proposes no type: it could not be read."""
 
-TypeOrigin = Literal["people", "file", "model"]
+TypeOrigin = Literal["people", "file", "one person", "model"]
+"""Who says a type. What people have settled, or the file said, counts everywhere; what one person alone said, or a
+model proposed, counts in draws only, until it is accepted."""
+
+COUNTING: Final = ("people", "file")
+"""Whose types count everywhere."""
 """Who says a question's answer type; people's word goes before the file's, and that before a model's proposal."""
 
 
@@ -36,7 +41,8 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
     Attributes:
         licence: Its source's; None where nobody knows it.
         file_type: The subtype's code, else the type's, that its file came with.
-        people_type: The subtype that people say: agreed or decided, or said by the only one who was asked.
+        people_type: The subtype that people have settled: agreed on, or decided or accepted by a third.
+        said_alone: The subtype that one person said, and nobody else yet.
         disputed: People differ, and nobody has decided yet.
         proposed: The subtype that the newest proposal says.
         outside: Why the newest proposal finds no type, such as ``proof``.
@@ -52,6 +58,7 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
     licence: str | None
     file_type: str | None
     people_type: str | None
+    said_alone: str | None
     disputed: bool
     proposed: str | None
     outside: str | None
@@ -181,12 +188,16 @@ class TypesReport(Struct, frozen=True, kw_only=True):
     """``workbench curate DB types --json``.
 
     Attributes:
+        counting: Questions whose type counts: settled by people, or said by their file.
+        alone: Questions of which one person alone said a type, whatever their file says.
         origins: Questions of the pool by who says their type; ``none`` for those without one, ``disputed`` where
-            people differ.
+            people differ. ``one person`` and ``model`` do not count until they are accepted.
         proposals: How each model's proposals agree with what people and files say.
     """
 
     questions: int
+    counting: int
+    alone: int
     origins: dict[str, int]
     proposals: tuple[TypeReport, ...]
 

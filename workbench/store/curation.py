@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -21,16 +21,16 @@ _POOL: Final = """
     AND (?1 IS NULL OR d.name = ?1) AND (?2 IS NULL OR s.name = ?2)"""
 _OUT: Final = "CASE k.kind WHEN 'exclude' THEN k.reason END"
 
-# One person's label counts until a second person says something else.
-_SAID: Final = f"""
-    CASE t.state WHEN 'final' THEN t.subtype WHEN 'labelled' THEN (
+_SETTLED: Final = "CASE t.state WHEN 'final' THEN t.subtype END"
+_SAID_ALONE: Final = f"""
+    CASE t.state WHEN 'labelled' THEN (
         SELECT e.subtype FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id AND e.kind = 'label'
         AND {IN_FORCE} AND {OF_THIS_ROUND} ORDER BY e.created_at, e.uuid LIMIT 1) END"""
 _NEWEST: Final = f"SELECT max(run_id) FROM proposed_types WHERE question_id = q.id AND reason IS NOT '{UNREADABLE}'"
 _QUESTIONS: Final = f"""
-    SELECT q.id, d.name, q.key, s.name, s.domain, s.licence, coalesce(q.subtype, q.type), {_SAID},
-           coalesce(t.state = 'conflict', 0), p.subtype, p.reason, {_OUT},
-           EXISTS (SELECT 1 FROM completions WHERE question_id = q.id), qt.reference <> ''
+    SELECT q.id, d.name, q.key, s.name, s.domain, s.licence, coalesce(q.subtype, q.type),
+           {_SETTLED}, coalesce(t.state = 'conflict', 0), p.subtype, p.reason, {_OUT},
+           EXISTS (SELECT 1 FROM completions WHERE question_id = q.id), qt.reference <> '', {_SAID_ALONE}
     {_FROM} JOIN question_text AS qt ON qt.id = q.id
     LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id
     LEFT JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ({_NEWEST})
@@ -64,11 +64,42 @@ class Decision(Struct, frozen=True, kw_only=True):
     similarity: float | None = None
 
 
+class Untyped(NamedTuple):
+    """Questions with completions, and without a type that counts, by what is known of it.
+
+    Attributes:
+        questions: All of them.
+        alone: One person said a type.
+        disputed: People differ.
+        proposed: Nobody said one, and a model proposes one.
+    """
+
+    questions: int
+    alone: int
+    disputed: int
+    proposed: int
+
+
+def untyped(connection: sqlite3.Connection) -> Untyped:
+    """What is known of the questions that tables call untyped."""
+    row = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
+        "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS "
+        f"(SELECT 1 FROM proposed_types AS p WHERE p.question_id = q.id AND p.run_id = ({_NEWEST}) "
+        "AND p.subtype IS NOT NULL)) "
+        "FROM questions AS q LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id "
+        "WHERE q.type IS NULL AND coalesce(t.state, '') <> 'final' AND q.id < (SELECT question_id FROM horizon) "
+        "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
+        "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
+    ).fetchone()
+    return Untyped(*row)
+
+
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:
     """The questions of the pool in the order of import."""
     for row in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
-        completions, reference = row[12:]
-        known = (completions, row[6] or row[7], row[3], row[5], reference)
+        completions, reference, alone = row[12:]
+        known = (completions, row[6] or row[7] or alone, row[3], row[5], reference)
         yield PoolQuestion(
             id=row[0],
             dataset=row[1],
@@ -78,6 +109,7 @@ def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQues
             licence=row[5],
             file_type=row[6],
             people_type=row[7],
+            said_alone=alone,
             disputed=bool(row[8]),
             proposed=row[9],
             outside=row[10],
@@ -195,7 +227,7 @@ def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int,
 def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
     """What a run proposes for each question beside what people, or else its file, say; in the order of import."""
     rows = connection.execute(
-        f"SELECT d.name, q.key, coalesce({_SAID}, q.subtype), p.subtype, p.reason {_FROM} "
+        f"SELECT d.name, q.key, coalesce({_SETTLED}, {_SAID_ALONE}, q.subtype), p.subtype, p.reason {_FROM} "
         "JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ?3 "
         f"LEFT JOIN task_states AS t ON t.task = 'type' AND t.subject = q.id WHERE {_POOL} ORDER BY q.id",
         (None, None, run),

@@ -129,7 +129,7 @@ def _draw(_judges: Sequence[str]) -> list[FormField]:
     return [
         FormField(name="per-type", about="questions of each type; 2000 in the paper"),
         FormField(name="cap-source", about="the most questions of one source"),
-        FormField(name="confirmed", about="only types that people or files say, not a model alone", choices=_NO_OR_YES),
+        FormField(name="confirmed", about="only types that count: not one person's or a model's", choices=_NO_OR_YES),
         FormField(name="dataset", about="only questions of this data set"),
         FormField(name="source", about="only questions of this source"),
     ]

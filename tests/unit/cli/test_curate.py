@@ -73,7 +73,12 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert call("curate", "p.db", "exclude", "sq-01", "--reason", "proof", "--by", "amira")[0] == 0
     assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 taken out, 1 taken in again, 0 unchanged\n"
     assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 said")
-    assert "types said by: none 65, people 1" in call("curate", "p.db", "types")[1]
+    lines = call("curate", "p.db", "types")[1].splitlines()
+    assert lines[:2] == ["66 questions; the types of 0 count: none", "of the others: none 65, one person 1"]
+    assert lines[2].endswith(": workbench curate DB types --accept")
+    assert call("curate", "p.db", "types", "--accept", "--set", "sq-01=A1")[0] == 2
+    assert call("curate", "p.db", "types", "--accept")[1] == "1 accepted: they count from now on.\n"
+    assert call("curate", "p.db", "types")[1].startswith("66 questions; the types of 1 count: people 1\n")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which answer type counts for a question: people's, else its file's, else a model's proposal."""
+"""A question's answer type: what people settled, else its file's, else one person's, else a model's proposal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> Typed |
     """A question's type; None where there is none, or people differ.
 
     Args:
-        confirmed: Whether a model's proposal alone is no type.
+        confirmed: Whether only what counts everywhere is one: not what one person said alone or a model proposed.
     """
     if question.disputed:
         return None
@@ -31,7 +31,11 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> Typed |
         return Typed(question.people_type, "people")
     if question.file_type is not None:
         return Typed(question.file_type, "file")
-    return None if confirmed or question.proposed is None else Typed(question.proposed, "model")
+    if confirmed:
+        return None
+    if question.said_alone is not None:
+        return Typed(question.said_alone, "one person")
+    return None if question.proposed is None else Typed(question.proposed, "model")
 
 
 def origin(question: PoolQuestion) -> str:
@@ -41,9 +45,11 @@ def origin(question: PoolQuestion) -> str:
 
 
 def why_untyped(question: PoolQuestion) -> str:
-    """Why a question has no type, as a word for counting."""
+    """Why a question has no type that counts, as a word for counting: who says one, where somebody does."""
     if question.disputed:
         return "disputed"
+    if question.said_alone is not None:
+        return "one person"
     if question.outside is not None:
         return f"proposed {question.outside}"
-    return "none" if question.proposed is None else "unconfirmed"
+    return "none" if question.proposed is None else "model"

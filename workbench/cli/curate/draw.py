@@ -15,7 +15,7 @@ from workbench.model.taxonomy import TYPES
 @click.option("--per-type", type=whole_number, required=True, help="Questions wanted of each type (the paper: 2000).")
 @click.option("--types", default=",".join(TYPES), show_default=True, metavar="LETTERS", help="Types to draw from.")
 @click.option("--cap-source", type=whole_number, help="At most so many questions of one source.")
-@click.option("--confirmed", is_flag=True, help="Only types that people or files say, not those a model proposes.")
+@click.option("--confirmed", is_flag=True, help="Only types that count, not one person's or a model's alone.")
 @scope_options
 @seed_option
 @set_options("pool")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,7 @@ from workbench.cli.common import (
 )
 from workbench.cli.curate.common import counted, scope_of, scope_options
 from workbench.errors import UsageError
+from workbench.model.curation import COUNTING
 from workbench.render.bars import NONE, percent
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ if TYPE_CHECKING:
     metavar="QUESTION=SUBTYPE",
     help="Say a question's type, such as q7=A1 (repeatable).",
 )
+@click.option(
+    "--accept",
+    type=click.Choice(["people", "model"]),
+    is_flag=False,
+    flag_value="people",
+    help="Let types count everywhere: what one person alone said (people), or the newest proposals where nobody said "
+    "anything (model).  [people]",
+)
 @by_option
 @click.option("--list", "listing", is_flag=True, help="Print the newest proposals, one JSON line a question.")
 @trust_option
@@ -59,26 +68,36 @@ def command(
     name: str | None,
     untyped: bool,
     said: tuple[str, ...],
+    accept: Any,
     by: str,
     listing: bool,
     trust: bool,
     as_json: bool,
 ) -> None:
-    """Have a model propose answer types, say types yourself, or compare what both say.
+    """Have a model propose answer types, say types yourself, accept them, or see who says what.
 
-    A proposal is no label: annotators don't see it, and what people or the file say goes before it. It counts for
-    draws without --confirmed. Whole files of people's types come in with: workbench labels DB import FILE, a line
-    {"question_id": …, "annotator": …, "answer_subtype": "A1"}. Questions that a model finds without a type are listed
-    by: workbench curate DB exclude --candidates
+    A type counts, in accuracy as everywhere, when the file came with it or people settled it: two agree, or a third
+    decides. What one person alone said and what a model proposed stands apart; it serves draws without --confirmed,
+    and counts elsewhere after --accept. A proposal is no label: annotators don't see it. Whole files of people's types
+    come in with: workbench labels DB import FILE, a line {"question_id": …, "annotator": …, "answer_subtype": "A1"}.
+    Questions that a model finds without a type are listed by: workbench curate DB exclude --candidates
     """
-    if sum((model is not None, bool(said), listing)) > 1:
-        raise UsageError("Give one of --model, --set and --list.")
+    if sum((model is not None, bool(said), listing, accept is not None)) > 1:
+        raise UsageError("Give one of --model, --set, --accept and --list.")
     scope = scope_of(dataset, source)
     with project_at(database) as project:
         if model is not None:
             _propose(project, model, name or model, options_of(options), scope, untyped, trust, as_json)
         elif said:
             _say(project, said, by, dataset, as_json)
+        elif accept is not None:
+            from workbench.services.curating.types import accept_types
+
+            taken = accept_types(project, scope, accept, by=by)
+            show(f"{taken.imported:,} accepted: they count from now on.") if not as_json else print_json(taken)
+            if taken.refused:
+                say_some([f"{one['field']}: {one['message']}" for one in taken.refusals])
+                sys.exit(REFUSED_SOME)
         elif listing:
             from workbench.services.curating.types import proposals
 
@@ -140,7 +159,14 @@ def _say(project: Project, said: tuple[str, ...], by: str, dataset: str | None, 
 
 
 def _print(report: TypesReport) -> None:
-    show(f"{report.questions:,} questions; types said by: {counted(report.origins)}")
+    counts = {word: count for word, count in report.origins.items() if word in COUNTING}
+    apart = {word: count for word, count in report.origins.items() if word not in COUNTING}
+    show(f"{report.questions:,} questions; the types of {report.counting:,} count: {counted(counts)}")
+    show(f"of the others: {counted(apart)}")
+    if report.alone:
+        show(f"To let what one person said of {report.alone:,} count: workbench curate DB types --accept")
+    if proposed := report.origins.get("model"):
+        show(f"To let what a model proposed of {proposed:,} count: workbench curate DB types --accept model")
     for one in report.proposals:
         show(f"{one.verifier} (run {one.run}): {one.suggested:,} of {one.questions:,} questions with a proposal")
         subtype = NONE if one.accuracy is None else percent(one.accuracy)

@@ -25,7 +25,7 @@ class DrawWish(Struct, frozen=True, kw_only=True):
         per_type: How many questions each type is to give.
         types: Letters of the types, in the order of the report.
         cap_source: Most questions of one source; None for no limit.
-        confirmed: Whether a model's proposal alone is no type.
+        confirmed: Whether only types that count everywhere are types here.
     """
 
     name: str

@@ -1,12 +1,14 @@
-"""Answer types of the pool's questions: proposed by a model, said by people, compared.
+"""Answer types of the pool's questions: proposed by a model, said by people, compared, accepted.
 
-A proposal is no label: it stands apart, annotators don't see it, and people's word or the file's goes before it.
+What a file said, or people have settled, counts everywhere. A proposal is no label: it stands apart, and annotators
+don't see it. Neither it nor what one person alone said counts outside draws, until somebody accepts it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 
@@ -19,6 +21,7 @@ from workbench.model.suggestion import TypeSuggestion
 from workbench.model.taxonomy import is_subtype, parse_type
 from workbench.services.curating.pool import by_ids, inside
 from workbench.services.generation import Generation, Models, Watch, generating
+from workbench.services.labelling import ledger
 from workbench.services.labelling.labels import LabelsImported, put_lines
 from workbench.services.labelling.suggesting import agreement_of
 from workbench.services.project import Project
@@ -27,6 +30,9 @@ from workbench.store import curation, events, people
 from workbench.store.secrets import secret
 from workbench.verifiers.answer_type.reading import OUTSIDE, suggestion
 from workbench.verifiers.answer_type.request import PROMPT, READING, request
+
+Accepted = Literal["people", "model"]
+"""Whose word is accepted: one person's, or the newest model's."""
 
 USUAL = PROMPT.call.sampling
 """How replies are drawn unless somebody says otherwise."""
@@ -134,6 +140,42 @@ def say_types(project: Project, said: Sequence[TypeSaid], *, by: str, dataset: s
     return put_lines(project, lines)
 
 
+def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> LabelsImported:
+    """Settle the types of questions that are in by what is said of them: from then on they count everywhere.
+
+    It is a decision of the task ``type`` like an adjudicator's: a label that comes later opens the question again.
+    Whoever accepts what they said themselves takes the label back for it: nobody is both.
+
+    Args:
+        what: ``people`` for what one person alone said, ``model`` for the newest proposals where nobody said anything.
+        by: Who accepts them.
+
+    Raises:
+        UsageError: There are no questions in scope, or ``by`` is no name.
+    """
+    reader = project.database.reader()
+    lines, questions = [], dict[tuple[str | None, str | None], int]()
+    for one in inside(project, scope):
+        questions[one.dataset, one.key] = one.id
+        code = one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None
+        if code is None:
+            continue
+        earlier = events.of_subject(reader, "type", one.id)
+        line = LabelLine(question_id=one.key, dataset=one.dataset, annotator=by, answer_subtype=code)
+        line.role = "adjudicator"
+        line.revision = 1 + sum(event.kind == "adjudication" for event in earlier)
+        line.unblinded = True
+        lines.append(line)
+
+    def take_back(connection: events.Connection, line: LabelLine) -> None:
+        person = people.add(connection, people.tidy(line.annotator))
+        held = events.current_of(connection, "type", questions[line.dataset, line.question_id], person, "label")
+        if held is not None:
+            ledger.record(connection, events.undoing(held, None, people.now()))
+
+    return put_lines(project, lines, take_back)
+
+
 def types_report(project: Project, scope: Scope) -> TypesReport:
     """Who says the types of the questions that are in, and how each model's proposals agree with people and files.
 
@@ -144,6 +186,8 @@ def types_report(project: Project, scope: Scope) -> TypesReport:
     reader = project.database.reader()
     return TypesReport(
         questions=len(questions),
+        counting=sum(type_in_force(one, confirmed=True) is not None for one in questions),
+        alone=sum(one.said_alone is not None for one in questions),
         origins=dict(sorted(Counter(map(origin, questions)).items())),
         proposals=tuple(
             agreement_of(name, run, list(curation.suggestions(reader, run))) for run, name in curation.proposers(reader)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -22,6 +22,9 @@ from workbench.store import events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
+
+Before = Callable[[events.Connection, LabelLine], None]
+"""What is done before a line is stored, in its transaction."""
 
 
 class LabelsImported(Struct, kw_only=True):
@@ -68,18 +71,24 @@ def import_labels(project: Project, path: Path) -> LabelsImported:
     return report
 
 
-def put_lines(project: Project, lines: Sequence[LabelLine]) -> LabelsImported:
-    """Store what lines say, as `import_labels` does with those of a file; they are numbered from 1."""
+def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:
+    """Store what lines say, as `import_labels` does with those of a file; they are numbered from 1.
+
+    Args:
+        first: Done before each line is stored, and undone with it where it is refused.
+    """
     report = LabelsImported()
-    _take_all(project, report, list(enumerate(lines, 1)))
+    _take_all(project, report, list(enumerate(lines, 1)), first)
     return report
 
 
-def _take_all(project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]]) -> None:
+def _take_all(
+    project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]], first: Before | None = None
+) -> None:
     for some in some_at_a_time(lines):
         with project.database.write("full") as connection:
             for number, line in some:
-                _take(connection, report, number, line)
+                _take(connection, report, number, line, first)
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
 
 
@@ -88,9 +97,13 @@ def _refuse(report: LabelsImported, number: int, field: str | None, message: str
     report.refusals.append({"line": number, "field": field, "message": message})
 
 
-def _take(connection: events.Connection, report: LabelsImported, number: int, line: LabelLine) -> None:
+def _take(
+    connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
+) -> None:
     connection.execute("SAVEPOINT line")
     try:
+        if first is not None:
+            first(connection, line)
         stored = _put_line(connection, line)
     except (_Refused, AnnotationError, UsageError) as error:
         connection.execute("ROLLBACK TO line")

@@ -20,7 +20,7 @@ from workbench.services.measuring.judged import judges_of
 from workbench.services.measuring.notes import notes
 from workbench.services.measuring.transferring import check_share, transfer
 from workbench.services.project import Project
-from workbench.store import events
+from workbench.store import curation, events
 from workbench.store.selection import check_names
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ def accuracy(
     report = _counted(entries, entries.gold_counts())
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
-    return structs.replace(report, notes=notes(report, entries, _ceilings(project, report, entries)))
+    ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
+    return structs.replace(report, notes=notes(report, entries, ceilings, untyped))
 
 
 def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from workbench.model.agreement import Ceiling
+from workbench.model.breakdown import crossing
 from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.model.taxonomy import UNTYPED
 from workbench.render.bars import counted, percent
 from workbench.render.marks import what_marks_mean
 from workbench.services.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
@@ -14,6 +16,7 @@ from workbench.services.measuring.judged import BASELINE
 
 if TYPE_CHECKING:
     from workbench.analysis.compare import Power
+    from workbench.store.curation import Untyped
 
 LEVEL: Final = 0.05
 """q-values below this are named."""
@@ -22,8 +25,14 @@ _NAMED = 5
 """Names in a sentence at most."""
 
 
-def notes(report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling]) -> tuple[str, ...]:
-    """The sentences on a report without any."""
+def notes(
+    report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling], known: Callable[[], Untyped]
+) -> tuple[str, ...]:
+    """The sentences on a report without any.
+
+    Args:
+        known: What is known of the project's untyped questions, for a report that has any.
+    """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
     if not entries.items:
@@ -40,6 +49,7 @@ def notes(report: AccuracyReport, entries: Entries, ceilings: Sequence[Ceiling])
         *_judges(verifiers),
         *_majority(everything, entries.tied),
         *_ahead(report),
+        *_untyped(report, known),
     )
 
 
@@ -178,3 +188,24 @@ def _names(names: Sequence[str]) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
+
+
+def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[str]:
+    """What stands apart from the types that count, where items are untyped for want of them."""
+    fields = crossing(report.by) if report.by is not None else ()
+    if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
+        return
+    found = known()
+    said = [
+        f"{words} {count:,}"
+        for words, count in (
+            ("one person said a type of", found.alone),
+            ("people differ on", found.disputed),
+            ("a model proposed one of", found.proposed),
+        )
+        if count
+    ]
+    if said:
+        settle = ": workbench curate DB types --accept" if found.alone or found.proposed else ""
+        questions = counted(found.questions, "question")
+        yield f"Untyped: of {questions} without a type that counts {', '.join(said)}{settle}."

@@ -7,7 +7,7 @@ from typing import Final
 
 from textual.content import Content
 
-from workbench.model.curation import SourceStatus
+from workbench.model.curation import COUNTING, SourceStatus
 from workbench.model.taxonomy import TYPES
 from workbench.render.bars import compact_count, counted
 from workbench.tui.widgets.cells import printable
@@ -68,7 +68,9 @@ def words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
         + ("" if whole else f"; licence: {one.licence or 'unknown'}"),
         f"out: {_counted(one.excluded)}",
         f"types: {_counted(one.types)}",
-        f"said by: {_counted(one.origins)}",
+        f"they count: {_counted({word: one.origins[word] for word in COUNTING if word in one.origins})}",
+        f"not yet: {_counted({word: count for word, count in one.origins.items() if word not in COUNTING})}"
+        + (" (curate types --accept)" if {"one person", "model"} & set(one.origins) else ""),
         f"drawn: {_counted(one.drawn)}",
     ]
     text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))

@@ -74,7 +74,8 @@ def test_a_source_gives_no_more_than_its_cap() -> None:
 def question(**said: object) -> PoolQuestion:
     usual: dict[str, object] = {
         "id": 1, "dataset": "pool", "key": "q", "source": None, "domain": None, "licence": None, "file_type": None,
-        "people_type": None, "disputed": False, "proposed": None, "outside": None, "out": None, "complete": 0,
+        "people_type": None, "said_alone": None, "disputed": False, "proposed": None, "outside": None, "out": None,
+        "complete": 0,
     }  # fmt: skip
     return msgspec.convert({**usual, **said}, PoolQuestion)
 
@@ -86,7 +87,9 @@ def question(**said: object) -> PoolQuestion:
             {"people_type": "A1", "file_type": "B1", "proposed": "C1"}, Typed("A1", "people"), True, "", id="all"
         ),
         pytest.param({"file_type": "B1", "proposed": "C1"}, Typed("B1", "file"), True, "", id="file"),
-        pytest.param({"proposed": "C1"}, Typed("C1", "model"), False, "unconfirmed", id="model"),
+        pytest.param({"said_alone": "D1", "file_type": "B1"}, Typed("B1", "file"), True, "", id="file and one person"),
+        pytest.param({"said_alone": "D1", "proposed": "C1"}, Typed("D1", "one person"), False, "one person", id="one"),
+        pytest.param({"proposed": "C1"}, Typed("C1", "model"), False, "model", id="model"),
         pytest.param({"file_type": "B1", "disputed": True}, None, False, "disputed", id="disputed"),
         pytest.param({"outside": "proof"}, None, False, "proposed proof", id="outside"),
         pytest.param({}, None, False, "none", id="nobody"),

@@ -14,7 +14,7 @@ from workbench.model.sets import SetName
 from workbench.services.curating.drawing import DrawWish, draw
 from workbench.services.curating.exclusion import exclude
 from workbench.services.curating.status import pool_status
-from workbench.services.curating.types import TypeSaid, say_types
+from workbench.services.curating.types import TypeSaid, accept_types, say_types
 from workbench.services.project import Project
 from workbench.store import sets
 
@@ -98,6 +98,9 @@ def test_shortfalls_are_reported(project: Project) -> None:
 
 def test_types_of_people_go_first_and_proposals_can_be_left_out(project: Project) -> None:
     say_types(project, [TypeSaid(question_id="q0", subtype="D1")], by="amira")
+    alone = draw(project, DrawWish(name="d", per_type=11, types=("D",)), dry_run=True)
+    assert (alone.questions, alone.origins) == (10, {"file": 10})
+    assert accept_types(project, Scope(), "people", by="amira").imported == 1
     report = draw(project, DrawWish(name="d", per_type=11, types=("D",), confirmed=True))
     assert (report.questions, report.origins) == (11, {"file": 10, "people": 1})
     assert members(project, "d")["q0"] == ("D", "D1")

@@ -14,11 +14,19 @@ from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.services.curating.pools import pool_of, typed
 from workbench.errors import UsageError
 from workbench.model.curation import Scope, TypesProposed
+from workbench.model.label import LabelLine
 from workbench.services.curating.exclusion import candidate_questions
-from workbench.services.curating.types import TypeSaid, proposals, propose_types, say_types, types_report
+from workbench.services.curating.types import (
+    TypeSaid,
+    accept_types,
+    proposals,
+    propose_types,
+    say_types,
+    types_report,
+)
 from workbench.services.generation import models_from
 from workbench.services.labelling.label_export import export_labels
-from workbench.services.labelling.labels import LabelsImported, import_labels
+from workbench.services.labelling.labels import LabelsImported, import_labels, put_lines
 from workbench.services.project import Project
 from workbench.services.running.run_status import run_info
 from workbench.store import curation
@@ -59,7 +67,7 @@ def propose(project: Project, server: ScriptedServer, name: str = "m", **options
 
 def types(project: Project) -> dict[str, tuple[str | None, str | None, str | None]]:
     rows = curation.questions(project.database.reader(), EVERY)
-    return {one.key: (one.people_type, one.file_type, one.proposed) for one in rows}
+    return {one.key: (one.people_type or one.said_alone, one.file_type, one.proposed) for one in rows}
 
 
 def test_a_model_proposes_and_says_what_has_no_type(project: Project, server: ScriptedServer) -> None:
@@ -122,8 +130,10 @@ def test_people_say_types_of_questions_without_completions(project: Project, tmp
     assert import_labels(project, file) == LabelsImported(unchanged=5)
     found = {one.key: one for one in curation.questions(project.database.reader(), EVERY)}
     assert (found["one"].people_type, found["two"].people_type, found["two"].disputed) == ("A3", None, True)
-    assert found["five"].people_type == "B2"
-    assert types_report(project, EVERY).origins == {"disputed": 1, "none": 2, "people": 2}
+    assert (found["five"].people_type, found["five"].said_alone) == (None, "B2")
+    report = types_report(project, EVERY)
+    assert (report.counting, report.alone) == (2, 1)
+    assert report.origins == {"disputed": 1, "file": 1, "none": 2, "people": 1}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +185,7 @@ def test_proposals_are_compared_with_people_and_files(project: Project, server: 
     propose(project, server)
     say_types(project, [TypeSaid(question_id="one", subtype="A1"), TypeSaid(question_id="two", subtype="A3")], by="ben")
     report = types_report(project, EVERY)
-    assert report.origins == {"file": 1, "none": 1, "people": 2, "proposed proof": 1}
+    assert report.origins == {"file": 1, "none": 1, "one person": 2, "proposed proof": 1}
     (compared,) = report.proposals
     assert (compared.verifier, compared.compared, compared.agree, compared.type_accuracy) == ("types/m", 3, 1, 2 / 3)
     assert {one.question_id: one.suggested for one in proposals(project)} == {
@@ -193,3 +203,45 @@ def test_without_proposals_there_is_nothing_to_list(tmp_path: Path) -> None:
         list(proposals(project))
     assert types_report(project, EVERY).proposals == ()
     project.close()
+
+
+@pytest.mark.parametrize("by", ["coordinator", "amira"])
+def test_what_one_person_said_counts_after_it_was_accepted(project: Project, by: str) -> None:
+    """Also where who accepts it said it: they take the label back for it."""
+    said = [TypeSaid(question_id="one", subtype="A1"), TypeSaid(question_id="five", subtype="B2")]
+    say_types(project, said, by="amira")
+    before = types_report(project, EVERY)
+    assert (before.counting, before.alone, before.origins) == (1, 2, {"file": 1, "none": 3, "one person": 1})
+    assert accept_types(project, EVERY, "model", by=by).imported == 0
+    taken = accept_types(project, EVERY, "people", by=by)
+    assert (taken.imported, taken.refused) == (2, 0)
+    after = types_report(project, EVERY)
+    assert (after.counting, after.alone, after.origins) == (2, 0, {"none": 3, "people": 2})
+    found = {one.key: one.people_type for one in curation.questions(project.database.reader(), EVERY)}
+    assert (found["one"], found["five"]) == ("A1", "B2")
+    assert accept_types(project, EVERY, "people", by=by).imported == 0
+    # Whoever differs later opens the question again; of two who differ neither is accepted.
+    say_types(project, [TypeSaid(question_id="one", subtype="D1")], by="ben")
+    said_now = types_report(project, EVERY).origins
+    assert said_now == {"none": 3, "people": 1, "one person" if by == "amira" else "disputed": 1}
+    assert accept_types(project, EVERY, "people", by=by).imported == (by == "amira")
+
+
+def test_proposals_count_after_they_were_accepted_where_nobody_said_anything(
+    project: Project, server: ScriptedServer
+) -> None:
+    propose(project, server)
+    say_types(project, [TypeSaid(question_id="one", subtype="A3")], by="ben")
+    assert types_report(project, EVERY).counting == 1
+    assert accept_types(project, EVERY, "model", by="dora").imported == 1
+    report = types_report(project, EVERY)
+    assert (report.counting, report.origins["people"], report.origins["one person"]) == (2, 1, 1)
+    assert report.proposals[0].compared == 3
+
+
+def test_who_says_one_of_two_types_can_not_settle_them(project: Project) -> None:
+    for by, subtype in (("amira", "A1"), ("ben", "B1")):
+        say_types(project, [TypeSaid(question_id="one", subtype=subtype)], by=by)
+    line = LabelLine(question_id="one", annotator="amira", answer_subtype="A1", role="adjudicator")
+    put_lines(project, [line])
+    assert types_report(project, EVERY).origins["disputed"] == 1

@@ -221,11 +221,16 @@ async def test_a_note_is_kept_as_a_draft(project: Project) -> None:
 
 async def test_flags_are_stored_and_taken_off(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("f")
-        assert "flagged" in it.line()
+        await it.press("f", *"why?", "enter")
+        assert "⚑ flagged" in it.line()
         await it.press("f")
         assert "flagged" not in it.line()
-    assert rows(project, "SELECT kind, flagged FROM label_events") == [("flag", 1), ("flag", 0)]
+        await it.press("f", "escape")
+        assert "flagged" not in it.line()
+        await it.press("f", "enter")
+        assert "⚑ flagged" in it.line()
+    stored = [("flag", 1, "why?"), ("flag", 0, None), ("flag", 1, None)]
+    assert rows(project, "SELECT kind, flagged, note FROM label_events") == stored
 
 
 async def test_undo_brings_the_item_back_and_the_one_at_hand_after_it(project: Project) -> None:
@@ -338,11 +343,11 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
 async def test_the_coordinator_chooses_a_name_once(project: Project) -> None:
     async with desk(project, None) as it:
         await it.press("2")
-        assert it.title().startswith("ben")
+        assert it.title().startswith("as ben")
         await it.press("1", "escape")
         it.app.open_screen("annotate")
         await it.settle()
-        assert it.title().startswith("ben")
+        assert it.title().startswith("as ben")
     labelled = "SELECT name, unblinded FROM label_events JOIN annotators AS a ON a.id = annotator_id"
     # The coordinator's app shows gold and verdicts, so what is labelled in it is not blind.
     assert rows(project, labelled) == [("ben", 1)]

@@ -52,8 +52,8 @@ async def test_a_partial_score_in_two_keys(project: Project, key: str, score: fl
     async with desk(project) as it:
         await it.press("p", key)
         assert f"◔ {score:g} right" in it.line()
-        await it.press("0")
-    assert stored(project) == [("incorrect", None, score)]
+        await it.press("x", "5")
+    assert stored(project) == [("unsuitable", None, score)]
 
 
 async def test_a_partial_score_chosen_again_is_taken_off(project: Project) -> None:
@@ -110,11 +110,11 @@ async def test_they_wait_while_an_older_label_is_looked_at(project: Project) -> 
 
 async def test_history_and_the_way_back_show_them(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("m", "1", "p", "3", "1", "left_square_bracket")
-        assert "✓ correct  ◆ reasoning wrong  ◔ 0.75 right" in it.line()
+        await it.press("m", "1", "p", "4", "1", "left_square_bracket")
+        assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.line()
         it.app.open_screen("history")
         await it.settle()
-        assert "✓ correct  ◆ reasoning wrong  ◔ 0.75 right" in it.text()
+        assert "✓ correct  ◆ reasoning wrong  ◔ 1 right" in it.text()
 
 
 async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
@@ -126,6 +126,56 @@ async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
 async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
-        await it.press("u", "f", "m", "1", "m", "6", "p", "2", "1", "escape")
+        await it.press("u", "f", "enter", "m", "1", "m", "6", "p", "4", "1", "escape")
         assert "! type missing: t" in it.text()
+    project.close()
+
+
+# -- marks that contradict the verdict ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "meant", "stored_then"),
+    [
+        (("m", "2"), "1", ("correct", None, None)),
+        (("m", "2"), "2", ("incorrect", '["reasoning_right"]', None)),
+        (("m", "2"), "3", ("correct", '["reasoning_right"]', None)),
+        (("p", "0"), "1", ("correct", None, None)),
+        (("p", "2"), "2", ("incorrect", None, 0.5)),
+        (("m", "1", "m", "2"), "1", ("correct", '["reasoning_wrong"]', None)),
+        (("m", "1", "p", "1"), "1", ("correct", '["reasoning_wrong"]', None)),
+    ],
+)
+async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(
+    project: Project, keys: tuple[str, ...], meant: str, stored_then: tuple[object, ...]
+) -> None:
+    async with desk(project) as it:
+        at = it.completion
+        await it.press(*keys, "1")
+        assert stored(project) == [], "nothing is stored before it is settled"
+        assert "Which is meant?" in it.text()
+        await it.press("escape")
+        assert (stored(project), it.completion) == ([], at)
+        await it.press("1", meant)
+        assert stored(project) == [stored_then]
+        assert it.completion != at
+
+
+async def test_a_mark_that_contradicts_a_stored_verdict_is_asked_about(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1", "left_square_bracket", "m", "2")
+        assert "Which is meant?" in it.text()
+        await it.press("2")
+        assert "✗ incorrect  ◆ reasoning right" in it.line()
+    assert stored(project)[-1] == ("incorrect", '["reasoning_right"]', None)
+
+
+async def test_with_a_type_still_wanted_it_is_asked_for_after_what_is_meant(tmp_path: Path) -> None:
+    project = make(tmp_path, "labelled")
+    async with desk(project) as it:
+        await it.press("m", "2", "1", "2", "a", "1")
+        assert rows(project, "SELECT verdict, subtype FROM label_events ORDER BY id") == [
+            ("incorrect", None),
+            (None, "A1"),
+        ]
     project.close()

@@ -104,7 +104,7 @@ async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(pro
 async def test_a_label_stores_its_keys_and_the_wait_before_it(project: Project) -> None:
     async with desk(project) as it:
         await it.press("w", "escape", "1")
-        await it.press("m", "1", "u", "0")
+        await it.press("m", "3", "u", "0")
         await it.press("c", *"ab", "enter", "1")
     found = rows(project, "SELECT keys, wait_ms FROM label_events ORDER BY id")
     assert [keys for keys, _ in found] == [3, 4, 5]
@@ -232,10 +232,10 @@ async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Projec
         stored = guidelines.add_version(project, "# Ours\n\nUnits matter.", by="lead")
         await it.press("1", "g")
         assert "Units matter" not in it.text()
-        it.screen._heartbeat()
+        it.screen._look_at_guidelines()
         await until(it.pilot, lambda: any("The guidelines have changed" in notice for notice in notices(it.app)))
         assert "Units matter" in it.text()
-        it.screen._heartbeat()
+        it.screen._look_at_guidelines()
         await it.settle()
         assert sum("The guidelines have changed" in notice for notice in notices(it.app)) == 1
         await it.press("escape", "0")

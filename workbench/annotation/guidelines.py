@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import ndiff
 from hashlib import blake2b
 
 VERSION = "1"
@@ -67,6 +68,30 @@ def next_version(held: Iterable[str], text: str) -> str:
     """
     number = 1 + max(map(number_of, held), default=0)
     return f"{number}-{blake2b(text.encode()).hexdigest()[:6]}"
+
+
+MOST_NEWS = 20
+"""More changed lines than these are a new text, which is read as a whole."""
+
+
+def with_news(version: str, before: str, text: str) -> str:
+    """A text with what is new in it before it: the lines that another text has not, and those it had.
+
+    Args:
+        before: The text that its reader knows.
+    """
+    found = list(ndiff(before.splitlines(), text.splitlines()))
+    added, gone = (
+        [f"- {line[2:].strip().lstrip('#- ')}" for line in found if line.startswith(sign) and line[2:].strip()]
+        for sign in ("+ ", "- ")
+    )
+    news = [f"# New in version {version}", ""]
+    if len(added) + len(gone) > MOST_NEWS:
+        news += ["Nearly all of it: read it again."]
+    else:
+        news += added
+        news += ["", "No longer there:", "", *gone] if gone else []
+    return "\n".join([*news, "", text])
 
 
 def with_case(text: str, case: str) -> str:

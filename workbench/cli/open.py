@@ -15,7 +15,13 @@ from workbench.errors import UsageError
 @click.command()
 @click.argument("database", metavar="[DB]", required=False, default=None, type=click.Path(dir_okay=False))
 @click.option("--as", "annotator", metavar="NAME", default=None, help="Open it as this annotator, blind.")
-@click.option("--at", "screen", metavar="SCREEN", default="home", help="Begin on this screen, such as annotate.")
+@click.option(
+    "--at",
+    "screen",
+    metavar="SCREEN",
+    default="home",
+    help="Begin on this screen, such as annotate; with --as also work, where theirs is.",
+)
 def command(database: str | None = None, annotator: str | None = None, screen: str = "home") -> None:
     """Open the app on a database; without one on the database opened last, as whom it was.
 
@@ -44,6 +50,10 @@ def command(database: str | None = None, annotator: str | None = None, screen: s
             from workbench.services.labelling.people import require_annotator
 
             require_annotator(project, annotator)
+            if screen == "work":
+                from workbench.services.labelling.roles import begins_at
+
+                screen = begins_at(project, annotator)
         settings = settings_of(project)
         from workbench.tui.app import run
 

@@ -50,8 +50,9 @@ def command(
     30 days. Whoever loses theirs gets another: workbench serve DB --link NAME (with the --port and --public-url of the
     server).
 
-    People see what `workbench open DB --as NAME` shows. Each has one window: another one they open takes over. A closed
-    window loses nothing, and opens again at the same item.
+    People see what `workbench open DB --as NAME` shows, and begin where their work is: on Annotate or, whoever settles
+    conflicts, on these. Each has one window: another one they open takes over. A closed window loses nothing, and
+    opens again at the same item.
     """
     from workbench.web.serve.addresses import Address
     from workbench.web.serve.addresses import public_url as checked
@@ -69,14 +70,14 @@ def command(
 
 
 def _people(project: Project, annotators: str | None) -> list[str]:
-    from workbench.services.labelling import people
+    from workbench.services.labelling import people, roles
 
     if annotators is not None:
         names = [name for name in (part.strip() for part in annotators.split(",")) if name]
         for name in names:
             people.require_annotator(project, name)
     else:
-        names = [person.name for person in people.annotators(project) if person.role == "annotator"]
+        names = roles.at_work(project)
     if not names:
         raise UsageError("There is nobody to serve.", "Add people: workbench annotators DB add NAME…")
     return names
@@ -110,7 +111,7 @@ def _serve(project: Project, address: Address, names: Sequence[str], most: int, 
     database = str(Path(project.path).resolve())
 
     def app(name: str) -> list[str]:
-        return [sys.executable, "-P", "-m", "workbench", "open", database, f"--as={name}", "--at=annotate"]
+        return [sys.executable, "-P", "-m", "workbench", "open", database, f"--as={name}", "--at=work"]
 
     def ready(found: Address) -> None:
         if found.is_open:

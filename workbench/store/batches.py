@@ -153,6 +153,20 @@ def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[
     return {row[0] for row in rows}
 
 
+def members(connection: sqlite3.Connection) -> set[int]:
+    """Everyone whom a batch names, to label or to settle its conflicts."""
+    rows = connection.execute(
+        "SELECT annotator_id FROM batch_annotators UNION SELECT adjudicator_id FROM batches "
+        "WHERE adjudicator_id IS NOT NULL"
+    )
+    return {person for (person,) in rows}
+
+
+def settles(connection: sqlite3.Connection, person: int) -> bool:
+    """Whether a batch leaves its conflicts to the person."""
+    return connection.execute("SELECT 1 FROM batches WHERE adjudicator_id = ?", (person,)).fetchone() is not None
+
+
 def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: Iterable[Slot]) -> None:
     """Open slots for a batch; in a later round, own labels of earlier ones are out of sight while they are leased."""
     at = now()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from workbench.model.label import LabelEvent, Task
 from workbench.model.selection import Selection
-from workbench.store.events import IN_FORCE
+from workbench.store.events import IN_FORCE, by_uuid
 from workbench.store.selection import FROM_ITEMS, compile_selection
 
 _LABELLED = (
@@ -123,6 +123,25 @@ def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
         (completion,),
     )
     return {person for person, flagged in dict(rows).items() if flagged}
+
+
+def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tuple[LabelEvent, str, bool]]:
+    """A person's decisions that nothing of theirs supersedes, newest first.
+
+    Returns:
+        The event, the beginning of its question, and whether the item still stands as it was decided.
+    """
+    rows = connection.execute(
+        "SELECT e.uuid, substr(qt.text, 1, 200), t.decided_by = 'adjudicated' AND t.round = e.round AND "
+        "coalesce(t.verdict, t.subtype) = coalesce(e.verdict, e.subtype) FROM label_events AS e "
+        "JOIN question_text AS qt ON qt.id = CASE e.task WHEN 'type' THEN e.subject "
+        "ELSE (SELECT c.question_id FROM completions AS c WHERE c.id = e.subject) END "
+        "LEFT JOIN task_states AS t ON t.task = e.task AND t.subject = e.subject "
+        f"WHERE e.annotator_id = ? AND e.kind = 'adjudication' AND {IN_FORCE} ORDER BY e.id DESC LIMIT ?",
+        (person, limit),
+    ).fetchall()
+    found = [(by_uuid(connection, uuid), question, bool(stands)) for uuid, question, stands in rows]
+    return [(event, question, stands) for event, question, stands in found if event is not None]
 
 
 BULK = "bulk"

@@ -159,6 +159,16 @@ def current_of(
     return None if row is None else _event(row)
 
 
+def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -> int:
+    """How many events of a kind stand that a person made; labels are counted on completions only."""
+    row: tuple[int] = connection.execute(
+        f"SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = ? AND {IN_FORCE} "
+        "AND (e.kind <> 'label' OR e.task = 'correctness')",
+        (annotator, kind),
+    ).fetchone()
+    return row[0]
+
+
 _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
 """When a label was given: one that an undo brought back was given when the one it repeats was."""
 

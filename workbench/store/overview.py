@@ -6,9 +6,10 @@ import sqlite3
 
 from workbench.model.status import DatasetInfo, PersonProgress
 from workbench.store import claiming, conflicts
+from workbench.store.batches import members
 from workbench.store.connection import Database
-from workbench.store.events import IN_FORCE
-from workbench.store.people import everyone
+from workbench.store.events import count_own
+from workbench.store.people import COORDINATOR, everyone
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
@@ -23,15 +24,17 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
 
 
 def people(database: Database) -> list[PersonProgress]:
-    """Everyone's progress, in the order they came."""
+    """The progress of everyone who labels or settles conflicts, in the order they came.
+
+    Who only coordinates (has looked at an item, written guidelines, decided of one) is none of them.
+    """
     reader = database.reader()
+    named = members(reader)
     found = []
     for person in everyone(database):
-        labels: int = reader.execute(
-            "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
-            f"AND e.task = 'correctness' AND {IN_FORCE}",
-            (person.id,),
-        ).fetchone()[0]
+        labels = count_own(reader, person.id, "label")
+        if person.role == COORDINATOR and person.id not in named and not labels:
+            continue
         counts = claiming.counts(reader, person.id)
         found.append(
             PersonProgress(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -26,6 +26,9 @@ from workbench.tui.keymap import key_names
 from workbench.tui.pace import Pace
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.themes import OWN_THEMES
+
+if TYPE_CHECKING:
+    from workbench.services.labelling.roles import Role
 
 LOG = logging.getLogger("workbench.tui")
 
@@ -62,7 +65,7 @@ class WorkbenchApp(App[None]):
     Attributes:
         project: The open project.
         annotator: Who came with ``--as``; None for the coordinator.
-        working_as: Under whose name labels are given; the coordinator chooses one on the way there.
+        working_as: Under whose name the coordinator works in a role, once they have said so.
         at_work: What is known of the person before the terminal: keys and time.
         pace: How fast they have labelled.
         leaving: The person has quit; what still runs in threads no longer matters.
@@ -89,7 +92,7 @@ class WorkbenchApp(App[None]):
         super().__init__()
         self.project = project
         self.annotator = annotator
-        self.working_as = annotator
+        self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
         self.pace = Pace()
@@ -97,6 +100,20 @@ class WorkbenchApp(App[None]):
         self._begin_at = begin_at
         # Over a network each frame of an animation is felt.
         self.animation_level = "none"
+
+    def who(self, role: Role) -> str | None:
+        """Under whose name somebody works in a role; None while the coordinator has not said.
+
+        What was said is looked back at under the name that was chosen last.
+        """
+        if role == "own" and role not in self.working_as:
+            return self.annotator or next(reversed(self.working_as.values()), None)
+        return self.annotator or self.working_as.get(role)
+
+    @property
+    def names_worked_under(self) -> tuple[str, ...]:
+        """The people as whom the coordinator has worked here: what they look at, these have seen."""
+        return tuple(sorted({*self.working_as.values()}))
 
     @property
     def screen_names(self) -> tuple[str, ...]:

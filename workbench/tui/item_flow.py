@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
+from typing import ClassVar
 
 from msgspec import Struct, structs
 from textual.content import Content
@@ -11,11 +12,11 @@ from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.errors import AnnotationError
-from workbench.services.labelling import guidelines
-from workbench.services.labelling.annotating import AnnotationItem, Progress
-from workbench.services.labelling.guidelines import Guideline
+from workbench.services.labelling.acquainted import Acquainted
+from workbench.services.labelling.annotating import AnnotationItem, OwnAnswer, Progress
+from workbench.services.labelling.roles import Role
 from workbench.tui.desk import Desk
-from workbench.tui.judging import JudgingScreen
+from workbench.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import printable
 
@@ -44,7 +45,7 @@ _PAUSED = """\
 Your labels are kept. Items appear here by themselves as soon as you can go on.
 """
 _NOBODY = """\
-Nobody is here to label yet. A coordinator opens label slots with
+Nobody has anything to label. A coordinator opens label slots with
 
   workbench assign {database} --annotators NAME,OTHER --per-item 2
 """
@@ -66,6 +67,8 @@ class Marks(Struct, frozen=True):
 class ItemFlow(JudgingScreen):
     """Brings items one after another; what is said of them is the business of the screen made from it."""
 
+    ROLE: ClassVar[Role] = "annotator"
+
     def __init__(self, completion: int | None = None) -> None:
         """Begin with the next item, or with one of the person's own."""
         super().__init__()
@@ -77,7 +80,7 @@ class ItemFlow(JudgingScreen):
         self._revisiting = False
         self._fetching = False
         self._marks = Marks()
-        self._guideline: Guideline | None = None
+        self._answers: list[OwnAnswer] = []
         self._progress: Progress | None = None
         self._left_at: float | None = None
         self._wait_ms: int | None = None
@@ -106,7 +109,6 @@ class ItemFlow(JudgingScreen):
     def begin(self, name: str) -> None:
         """Open the person's session and the first item."""
         self._person = name
-        self._follow_guidelines()
         self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
         self.set_interval(HEARTBEAT_S, self._heartbeat)
         self.set_interval(LOOK_AGAIN_S, self._look_again)
@@ -127,6 +129,9 @@ class ItemFlow(JudgingScreen):
         else:
             self._show_next(texts)
         self._count()
+        self.follow_guidelines()
+        self._look_for_answers()
+        self.set_interval(FOLLOW_S, self._look_for_answers)
 
     def nobody(self) -> None:
         """Say how people come to be."""
@@ -149,7 +154,6 @@ class ItemFlow(JudgingScreen):
     def _heartbeat(self) -> None:
         if self._desk is not None:
             self.in_background(self._desk.session.heartbeat, lambda _: self._count(), group="annotate-heartbeat")
-            self._follow_guidelines()
 
     def _count(self) -> None:
         if self._desk is not None:
@@ -159,16 +163,25 @@ class ItemFlow(JudgingScreen):
         self._progress = progress
         self.draw_line()
 
-    def _follow_guidelines(self) -> None:
-        self.in_background(partial(guidelines.current, self.project), self._guided, group="annotate-guidelines")
+    @property
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines."""
+        return None if self._desk is None else self._desk.session.guidelines
 
-    def _guided(self, guideline: Guideline) -> None:
-        """Show the guidelines in force; who has begun under others is told."""
-        before, self._guideline = self._guideline, guideline
-        if before is None or before.version != guideline.version:
-            self.card.set_guidelines(guideline.text)
-        if before is not None and before.version != guideline.version:
-            self.notify("The guidelines have changed: g shows them.", title="New guidelines", markup=False)
+    def _look_for_answers(self) -> None:
+        if self._desk is not None:
+            self.in_background(self._desk.session.answers, self._answered, group="annotate-answers")
+
+    def _answered(self, answers: list[OwnAnswer]) -> None:
+        """What the coordinator has answered; what is new is told once."""
+        told = {answer.uuid for answer in self._answers}
+        new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
+        self._answers = answers
+        if new:
+            self.notify(
+                "The coordinator has answered your flag: F shows it.", title="An answer", timeout=15, markup=False
+            )
+        self.draw_line()
 
     # -- failures ----------------------------------------------------------------------------------
 

@@ -12,14 +12,20 @@ from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
 from workbench.model.label import EXCLUSION_REASONS
+from workbench.services.labelling.acquainted import Acquainted
+from workbench.services.labelling.guidelines import Guideline
 from workbench.tui.actions import Action
 from workbench.tui.person import PersonScreen
 from workbench.tui.stopwatch import Stopwatch
 from workbench.tui.widgets.card import FinalAnswerCard, Opened
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.note_input import NoteInput
+from workbench.tui.widgets.title_bar import Part
 
 Result = TypeVar("Result")
+
+FOLLOW_S = 5.0
+"""Seconds between two looks for new guidelines and answers."""
 
 _STORE = "judging-store"
 _SAYING_S = 0.05
@@ -55,9 +61,16 @@ class JudgingScreen(PersonScreen):
         self._busy = False
         self._said = ""
         self._note = ""
+        self._news = ""
+        self._shown_version = ""
         self._patience: Timer | None = None
         self._seen_at: float | None = None
         self._stopwatch: Stopwatch
+
+    @property
+    def person(self) -> str:
+        """Under whose name one works here; empty before that is known."""
+        return self._person
 
     @property
     def card(self) -> FinalAnswerCard:
@@ -126,6 +139,8 @@ class JudgingScreen(PersonScreen):
     def action_open(self, part: Opened) -> None:
         """Open a text in full, or the guidelines; again: back to the card."""
         self.card.open(part)
+        if self.card.opened == "guidelines":
+            self._read_guidelines()
 
     def action_close(self) -> None:
         """Close the search, else the whole text."""
@@ -150,6 +165,53 @@ class JudgingScreen(PersonScreen):
             return bool(self.card.opened)
         return super().check_action(action, parameters)
 
+    # -- the guidelines ----------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines; None before they have begun."""
+
+    def follow_guidelines(self) -> None:
+        """Show the guidelines in force, and tell of every change."""
+        self._look_at_guidelines()
+        self.set_interval(FOLLOW_S, self._look_at_guidelines)
+
+    def _look_at_guidelines(self) -> None:
+        if (acquainted := self.acquainted) is not None:
+            work = partial(_in_force, acquainted, self._shown_version)
+            self.in_background(work, self._guided, group="judging-guidelines")
+
+    def _guided(self, found: Guideline | None) -> None:
+        """Another text is in force than the one at hand; who goes by an older one is told."""
+        if found is None:
+            return
+        before, self._shown_version = self._shown_version, found.version
+        self.card.set_guidelines(found.text)
+        acquainted = self.acquainted
+        self._news = "" if acquainted is None else acquainted.news()
+        if self._news:
+            when = "have changed" if before else "have changed since you were here"
+            self.notify(f"The guidelines {when}: g shows them.", title="New guidelines", timeout=15, markup=False)
+        if self.card.opened == "guidelines":
+            self._read_guidelines()
+        self.draw_line()
+
+    def _read_guidelines(self) -> None:
+        """They are before the person: what they say from now on is said under them."""
+        if self.acquainted is not None and self._shown_version:
+            work = partial(self.acquainted.read, self._shown_version)
+            self.in_background(work, lambda _: self._known(), group="judging-guidelines-read", exclusive=False)
+
+    def _known(self) -> None:
+        self._news = ""
+        self.draw_line()
+
+    @property
+    def news(self) -> Part:
+        """For the first line, until they have been read: there are new guidelines."""
+        return Part("new guidelines: g" if self._news else "")
+
     # -- the clock ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
@@ -165,3 +227,8 @@ class JudgingScreen(PersonScreen):
         if self.workbench.at_work.needs_break(minutes):
             text = f"{minutes} minutes at work: labels are better after a break."
             self.notify(text, title="Time for a break", timeout=15, markup=False)
+
+
+def _in_force(acquainted: Acquainted, shown: str) -> Guideline | None:
+    """The text in force, where it is another one than the person has at hand; runs in a thread."""
+    return None if acquainted.in_force() == shown else acquainted.text()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 from pathlib import Path
 from threading import Event
@@ -142,13 +142,13 @@ def read(project: Project, completion: int) -> ItemDetail:
     return browsing.detail(project.database.reader(), completion)
 
 
-def detail(project: Project, completion: int, also: str | None = None) -> ItemDetail:
+def detail(project: Project, completion: int, also: Collection[str] = ()) -> ItemDetail:
     """Everything of one item, for the coordinator; the look is recorded as a reveal.
 
     A later label by the same person on the item is marked unblinded.
 
     Args:
-        also: The annotator as whom the coordinator labels in this app, if they do.
+        also: The people as whom the coordinator works in this app.
 
     Raises:
         UsageError: There is no such item.
@@ -190,16 +190,16 @@ def coordinator_name() -> str:
         return "coordinator"
 
 
-def reveal(project: Project, completion: int, also: str | None = None) -> None:
+def reveal(project: Project, completion: int, also: Collection[str] = ()) -> None:
     """Record that the coordinator has seen gold, verdicts or labels of an item (once an item); see ``detail``."""
     reveal_each(project, [completion], also)
 
 
-def reveal_each(project: Project, completions: Sequence[int], also: str | None = None) -> None:
+def reveal_each(project: Project, completions: Sequence[int], also: Collection[str] = ()) -> None:
     """The same of several items."""
     with project.database.write("normal") as connection:
         looking = [people.add(connection, coordinator_name(), "coordinator")]
-        looking += [people.add(connection, also)] if also is not None else []
+        looking += [people.add(connection, name) for name in also]
         questions = dict.fromkeys(states.question_of(connection, completion)[0] for completion in completions)
         subjects: list[tuple[Task, int]] = [("correctness", completion) for completion in completions]
         subjects += [("type", question) for question in questions]

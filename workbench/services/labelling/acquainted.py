@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 
+from workbench.annotation.guidelines import with_news
 from workbench.services.labelling import guidelines
 from workbench.store import guidelines as store
 from workbench.store import people
@@ -39,7 +40,19 @@ class Acquainted:
         with self._database.write("full") as connection:
             store.note_reading(connection, self._person, version, people.now())
 
+    def text(self) -> guidelines.Guideline:
+        """The guidelines in force; for who goes by others, what is new stands before them."""
+        found = {one.version: one.text for one in guidelines.every(self._database.reader())}
+        version, known = next(reversed(found)), self.version
+        text = found[version]
+        news = known != version and known in found
+        return guidelines.Guideline(version=version, text=with_news(version, found[known], text) if news else text)
+
+    def in_force(self) -> str:
+        """The newest version."""
+        return guidelines.version_in_force(self._database.reader())
+
     def news(self) -> str:
         """The version in force where the person goes by another one; empty where they know it."""
-        in_force = guidelines.version_in_force(self._database.reader())
+        in_force = self.in_force()
         return "" if in_force == self.version else in_force

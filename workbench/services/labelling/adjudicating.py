@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.annotation.states import current_labels, current_round
+from msgspec import Struct
+
+from workbench.annotation.states import current_adjudication, current_labels, current_round
 from workbench.errors import AnnotationError
 from workbench.model.label import Task
 from workbench.services.labelling import ledger, rulings
@@ -16,6 +18,9 @@ from workbench.services.labelling.rulings import accepting as accepting
 from workbench.services.project import Project
 from workbench.store import browsing, conflicts, drafts, events, people
 
+HISTORY = 500
+"""How many of a person's own decisions are listed, and walked through."""
+
 
 class Conflict(Case, frozen=True, kw_only=True):
     """One conflict to settle.
@@ -24,6 +29,7 @@ class Conflict(Case, frozen=True, kw_only=True):
         round: 1, and one more with every reopening by the coordinator.
         earlier: The decision that a later label has opened again.
         note: What the person had begun to write about it.
+        own: The person's own decision that stands.
     """
 
     item: AnnotationItem
@@ -31,6 +37,23 @@ class Conflict(Case, frozen=True, kw_only=True):
     round: int = 1
     earlier: EarlierRuling | None = None
     note: str = ""
+    own: Ruling | None = None
+
+
+class OwnDecision(Struct, frozen=True, kw_only=True):
+    """A decision that the person has taken, and not taken back.
+
+    Attributes:
+        question: The beginning of the question.
+        stands: The item is as it was decided; else a label came later, or a coordinator has opened or excluded it.
+    """
+
+    task: Task
+    subject: int
+    ruling: Ruling
+    question: str
+    created_at: str
+    stands: bool
 
 
 class AdjudicationSession:
@@ -75,6 +98,8 @@ class AdjudicationSession:
         reader = self._database.reader()
         stored = events.of_subject(reader, task, subject)
         labels = current_labels(stored)
+        standing = current_adjudication(stored)
+        own = standing is not None and standing.annotator == self.person.id
         item = rulings.item_of(reader, task, subject)
         return Conflict(
             task=task,
@@ -86,7 +111,34 @@ class AdjudicationSession:
             round=current_round(stored),
             earlier=rulings.overtaken(stored),
             note=drafts.of(reader, self.person.id, item.completion) if task == "correctness" else "",
+            own=rulings.ruling_of(standing) if own and standing is not None else None,
         )
+
+    def history(self, limit: int = HISTORY) -> list[OwnDecision]:
+        """The person's own decisions, newest first."""
+        return [
+            OwnDecision(
+                task=event.task,
+                subject=event.subject,
+                ruling=rulings.ruling_of(event),
+                question=question,
+                created_at=event.created_at,
+                stands=stands,
+            )
+            for event, question, stands in conflicts.decided(self._database.reader(), self.person.id, limit)
+        ]
+
+    def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
+        """The own decision before or after one in time; from an open conflict, the newest. None beyond either end."""
+        trail = [(row.task, row.subject) for row in self.history() if row.stands]
+        place = trail.index((at.task, at.subject)) if at is not None and (at.task, at.subject) in trail else -1
+        place += 1 if older else -1
+        return self.open(*trail[place]) if 0 <= place < len(trail) else None
+
+    def may_open(self, task: Task, subject: int) -> bool:
+        """Whether this person may settle it, or has: their decision can be taken anew."""
+        standing = current_adjudication(events.of_subject(self._database.reader(), task, subject))
+        return self.may_settle(task, subject) or (standing is not None and standing.annotator == self.person.id)
 
     def may_settle(self, task: Task, subject: int) -> bool:
         """Whether it is a conflict, and this person may settle it."""

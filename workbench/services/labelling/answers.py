@@ -77,6 +77,34 @@ def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
         raise UsageError("A partial score is between 0 and 1.")
 
 
+_SAYS: dict[str, LabelVerdict] = {"reasoning_wrong": "correct", "reasoning_right": "incorrect"}
+"""Tag -> the verdict that its words give the final answer."""
+
+
+def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None) -> list[str]:
+    """What stands beside a verdict and says the opposite of it, or of another mark; a sentence each.
+
+    It is asked about before it is stored, and never refused: the person may mean it.
+    """
+    found = []
+    if {*_SAYS} <= {*tags}:
+        found.append(f"The marks “{TAGS['reasoning_wrong']}” and “{TAGS['reasoning_right']}” exclude each other.")
+    for tag in tags:
+        if verdict in ("correct", "incorrect") and _SAYS.get(tag, verdict) != verdict:
+            found.append(f"The verdict is {verdict}, and a mark says “{TAGS[tag]}”.")
+    if partial is not None and ((verdict == "correct" and partial < 1) or (verdict == "incorrect" and partial == 1)):
+        found.append(f"The verdict is {verdict}, and {partial:g} of the answer is marked as right.")
+    return found
+
+
+def agreeing(
+    verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
+) -> tuple[tuple[str, ...], float | None]:
+    """The marks without those that say the opposite of the verdict."""
+    kept = tuple(tag for tag in tags if not contradictions(verdict, (tag,), None))
+    return kept, None if contradictions(verdict, (), partial) else partial
+
+
 def says_the_same(event: LabelEvent, answer: Answer) -> bool:
     """Whether an answer is what the person has said already."""
     if event.task == "type":

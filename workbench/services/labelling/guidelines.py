@@ -48,10 +48,11 @@ class Version(Guideline, frozen=True, kw_only=True):
 
 def versions(project: Project) -> list[Version]:
     """Every version, the one in force last."""
-    return _versions(project.database.reader())
+    return every(project.database.reader())
 
 
-def _versions(connection: people.Connection) -> list[Version]:
+def every(connection: people.Connection) -> list[Version]:
+    """The same, in the caller's transaction."""
     readers = store.readers(connection)
     built_in = Version(version=rules.VERSION, text=rules.TEXT, read_by=tuple(readers.get(rules.VERSION, ())))
     stored = [
@@ -144,7 +145,7 @@ def add_case(project: Project, case: str, *, by: str = people.COORDINATOR) -> Ve
     if not said:
         raise UsageError("The case is empty.", "Say what was decided, in a sentence.")
     with project.database.write("full") as connection:
-        text = _versions(connection)[-1].text
+        text = every(connection)[-1].text
         return _add(connection, rules.with_case(text, said), by)
 
 
@@ -154,11 +155,11 @@ def _add(connection: people.Connection, text: str, by: str) -> Version:
         raise UsageError("The guidelines are empty.")
     if len(text) > rules.MAX_CHARACTERS:
         raise UsageError(f"The guidelines have {len(text):,} characters.", _LIMIT)
-    held = _versions(connection)
+    held = every(connection)
     if held[-1].text.strip() == text.strip():
         return held[-1]
     version = rules.next_version((guideline.version for guideline in held), text)
     author = people.add(connection, by, people.COORDINATOR)
     store.add(connection, version, text, author, people.now())
     store.note_reading(connection, author, version, people.now())
-    return _versions(connection)[-1]
+    return every(connection)[-1]

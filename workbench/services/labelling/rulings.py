@@ -84,6 +84,18 @@ class Ruling(Struct, frozen=True, kw_only=True):
     view: str | None = None
 
 
+def ruling_of(event: LabelEvent) -> Ruling:
+    """What a decision says."""
+    return Ruling(
+        verdict=event.verdict,
+        reason=event.exclusion_reason,
+        subtype=event.subtype,
+        tags=event.tags,
+        partial=event.partial,
+        note=event.note or "",
+    )
+
+
 def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
     """The decision that takes one of the labels over whole.
 

@@ -12,18 +12,24 @@ from textual.widgets import Static
 
 from workbench.errors import AnnotationError
 from workbench.model.label import TAGS, LabelVerdict, Task
+from workbench.render.bars import counted
 from workbench.services.labelling import guidelines
+from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling, accepting
 from workbench.services.labelling.annotating import GUIDELINES
+from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.guidelines import Guideline
+from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
 from workbench.tui.judging import JudgingScreen, looking_actions
+from workbench.tui.person import person_action
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.label_line import tag_words, verdict_words
+from workbench.tui.widgets.label_line import stored_words, tag_words
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.opinions import OpinionPanel
 from workbench.tui.widgets.title_bar import Part, TitleBar
@@ -45,9 +51,12 @@ that names an adjudicator leaves its conflicts to that person:
 z takes your last decision back.
 """
 _NOBODY = """\
-Nobody is here to adjudicate yet. A coordinator adds people with
+Nobody has a conflict to settle. Conflicts come up when two people differ; whoever has not labelled the item may
+settle them, or whom the batch names. A coordinator adds people with
 
   workbench annotators {database} add NAME
+
+P looks again.
 """
 _CASE = "What was decided, in a sentence: it joins the guidelines"
 _HIDDEN: dict[Task, frozenset[str]] = {
@@ -61,13 +70,12 @@ class Opened(NamedTuple):
     """A conflict, ready to be shown.
 
     Attributes:
-        left: Conflicts this person may settle, this one among them.
+        left: Conflicts this person may settle; one they have settled is none of them.
     """
 
     conflict: Conflict
     texts: CardTexts
     left: int
-    guideline: Guideline
 
 
 class AdjudicateScreen(JudgingScreen):
@@ -93,8 +101,12 @@ class AdjudicateScreen(JudgingScreen):
         Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
         Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
         Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
+        Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
+        Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
+        person_action("adjudicate"),
         *looking_actions("adjudicate"),
     )
+    ROLE: ClassVar[Role] = "adjudicator"
 
     def __init__(self, first: tuple[Task, int] | None = None) -> None:
         super().__init__()
@@ -102,6 +114,7 @@ class AdjudicateScreen(JudgingScreen):
         self._session: AdjudicationSession | None = None
         self._current: Opened | None = None
         self._tags: tuple[str, ...] = ()
+        self._saved: Ruling | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the conflict comes by itself."""
@@ -121,12 +134,21 @@ class AdjudicateScreen(JudgingScreen):
     def begin(self, name: str) -> None:
         """Open the person's session and the first conflict."""
         self._person = name
-        self.store(partial(self._sit_down, name), self._show, "opening …")
+        self.store(partial(self._sit_down, name), self._seated, "opening …")
         self.set_interval(LOOK_AGAIN_S, self._look_again)
+
+    def _seated(self, opened: Opened | None) -> None:
+        self._show(opened)
+        self.follow_guidelines()
+
+    @property
+    def acquainted(self) -> Acquainted | None:
+        """What the person knows of the guidelines."""
+        return None if self._session is None else self._session.guidelines
 
     def _sit_down(self, name: str) -> Opened | None:
         self._session = AdjudicationSession(self.project, name, sighted=self.workbench.annotator is None)
-        if self._first is not None and self._session.may_settle(*self._first):
+        if self._first is not None and self._session.may_open(*self._first):
             return self._made_ready(self._session.open(*self._first))
         return self._next()
 
@@ -144,10 +166,12 @@ class AdjudicateScreen(JudgingScreen):
 
     def _made_ready(self, conflict: Conflict) -> Opened:
         assert self._session is not None
-        return Opened(conflict, card_texts(conflict.item), self._session.left(), guidelines.current(self.project))
+        return Opened(conflict, card_texts(conflict.item), self._session.left())
 
     def _show(self, opened: Opened | None) -> None:
         self._current, self._note, self._tags = opened, "", ()
+        if opened is not None and opened.conflict.own is not None:
+            self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
         self._labels_in_full(False)
         self.refresh_bindings()
         if opened is None:
@@ -156,9 +180,8 @@ class AdjudicateScreen(JudgingScreen):
             )
             return
         self.set_class(False, "empty")
-        self._note = opened.conflict.note
+        self._note = opened.conflict.note or self._note
         self.panel.show(opened.conflict)
-        self.card.set_guidelines(opened.guideline.text)
         self.card.show(opened.texts)
         self._stopwatch.start()
         self._seen_at = None
@@ -222,6 +245,19 @@ class AdjudicateScreen(JudgingScreen):
             self._rule(Ruling(subtype=subtype))
 
     def _rule(self, ruling: Ruling) -> None:
+        """Store a decision, after asking where it contradicts itself."""
+        if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
+            menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
+            self.app.push_screen(menu, partial(self._settled, self._current, ruling))
+        else:
+            self._store_ruling(ruling)
+
+    def _settled(self, opened: Opened | None, ruling: Ruling, meant: str | None) -> None:
+        if meant is not None and ruling.verdict is not None and self._current is opened and not self._busy:
+            said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
+            self._store_ruling(replace(ruling, **said._asdict()))
+
+    def _store_ruling(self, ruling: Ruling) -> None:
         if self._session is None or self._current is None:
             return
         elapsed = self._stopwatch.elapsed()
@@ -240,25 +276,31 @@ class AdjudicateScreen(JudgingScreen):
         """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
         if conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
-            self.store(lambda: session.verdicts_after(conflict), then, "saved ✓")
+            self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_value(ruling)}")
         else:
-            self._go_on("on")
+            self._go_on(ruling, "on")
 
     def _show_verdicts(self, conflict: Conflict, ruling: Ruling, said: list[tuple[str, str]]) -> None:
         if not said:
-            self._go_on("on")
+            self._go_on(ruling, "on")
             return
-        words = verdict_words(ruling.verdict or "", ruling.reason)
-        self.app.push_screen(VerdictsAfter(words, said), self._go_on)
+        self.app.push_screen(VerdictsAfter(stored_words(ruling), said), partial(self._go_on, ruling))
 
-    def _go_on(self, answer: str | None) -> None:
+    def _go_on(self, ruling: Ruling, answer: str | None) -> None:
         self._current = None
         if answer == "undo":
             self.action_undo()
             return
-        self.store(self._next, self._show, "saved ✓")
+        self._saved = ruling
+        self.store(self._next, self._show_after, f"saved ✓ {_value(ruling)}")
         if answer == "case":
             self._ask_case()
+
+    def _show_after(self, opened: Opened | None) -> None:
+        """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
+        self._show(opened)
+        if self._saved is not None:
+            self._said = f"saved ✓ {_value(self._saved)}"
 
     def store_failed(self, error: BaseException | None) -> None:
         """A conflict that changed meanwhile is read again."""
@@ -285,6 +327,33 @@ class AdjudicateScreen(JudgingScreen):
             self.notify("There is no decision of yours to take back.", markup=False)
         else:
             self._show(opened)
+
+    # -- going back and on -------------------------------------------------------------------------
+
+    def action_older(self) -> None:
+        """Go to the own decision before this one."""
+        self._step(older=True)
+
+    def action_newer(self) -> None:
+        """Go to the own decision after this one, or to the next conflict."""
+        self._step(older=False)
+
+    def _step(self, *, older: bool) -> None:
+        if self._session is not None and not self._busy and (self._current is None or self.in_sight):
+            at = self._current.conflict if self._current is not None else None
+            self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
+
+    def _stepped_to(self, at: Conflict | None, older: bool) -> Opened | None:
+        found = self._session.step(at, older=older) if self._session is not None else None
+        return None if found is None else self._made_ready(found)
+
+    def _stepped(self, older: bool, opened: Opened | None) -> None:
+        if opened is not None:
+            self._show(opened)
+        elif older:
+            self.notify("There is no older decision of yours.", markup=False)
+        else:
+            self.store(self._next, self._show, "…")
 
     # -- beside the verdict ------------------------------------------------------------------------
 
@@ -331,6 +400,7 @@ class AdjudicateScreen(JudgingScreen):
             self.in_background(add, self._case_added, group="adjudicate-case")
 
     def _case_added(self, guideline: Guideline) -> None:
+        self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
         self.notify(f"The guidelines are at version {guideline.version} now: g shows them.", markup=False)
 
@@ -358,12 +428,17 @@ class AdjudicateScreen(JudgingScreen):
 
     def draw_line(self) -> None:
         """Who is working, how many conflicts are left, what was said last."""
-        parts = [Part(printable(self._person), 3)]
+        parts = [Part(self.shown_name(self._person)), self.news]
         if self._current is not None:
-            left = self._current.left
-            parts.append(Part(f"{left:,} {'conflict' if left == 1 else 'conflicts'}", 1))
+            if self._current.conflict.own is not None:
+                parts.append(Part("your decision"))
+            parts.append(Part(f"{counted(self._current.left, 'conflict')} left", 1))
         parts += [Part(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
         if self._note:
             parts.append(Part(f"✎ {printable(self._note)}"))
         parts.append(Part(self._said))
         self.query_one(TitleBar).say_parts(parts)
+
+
+def _value(ruling: Ruling) -> str:
+    return ruling.verdict or ruling.subtype or ""

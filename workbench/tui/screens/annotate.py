@@ -12,17 +12,27 @@ from textual.widgets import Static
 
 from workbench.errors import WorkbenchError
 from workbench.model.label import FAST_MS, TAGS, LabelVerdict
-from workbench.services.labelling.annotating import GUIDELINES, AnnotationItem, Answer, Progress
+from workbench.services.labelling.annotating import (
+    GUIDELINES,
+    AnnotationItem,
+    AnnotationSession,
+    Answer,
+    OwnAnswer,
+    Progress,
+)
+from workbench.services.labelling.answers import contradictions
 from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.item_flow import ItemFlow, Marks
 from workbench.tui.judging import looking_actions
 from workbench.tui.pace import pace_parts
+from workbench.tui.person import person_action
 from workbench.tui.screen import LOG
+from workbench.tui.widgets.answers_box import AnswersBox
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts
-from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.note_input import NoteInput
@@ -37,6 +47,9 @@ PARTIAL_SCORES: dict[float, str] = {
     1.0: "all (1)",
 }
 """Partial scores on offer, and their words."""
+
+
+_ASK = "What should the coordinator know? Enter alone only calls them"
 
 
 class Queued(NamedTuple):
@@ -62,10 +75,14 @@ class AnnotateScreen(ItemFlow):
         Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
         Action("annotate.skip", "s", "skip", "Skip", "Give the item back; it comes again at the end."),
         Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
-        Action("annotate.flag", "f", "flag", "Flag", "Mark the item for the coordinator, or not.", False),
+        Action("annotate.flag", "f", "flag", "Flag", "Call the coordinator and ask something, or take it back.", False),
+        Action(
+            "annotate.answers", "F", "answers", "Answers", "What the coordinator has answered to your flags.", False
+        ),
         Action("annotate.older", "left_square_bracket", "older", "Older", "Your label before this one.", False),
         Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your label after it, or on.", False),
         Action("annotate.auto", "A", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
+        person_action("annotate"),
         *looking_actions("annotate"),
     )
 
@@ -99,7 +116,6 @@ class AnnotateScreen(ItemFlow):
             keys=elapsed.keys,
             wait_ms=self._wait_ms,
             view=self.card.view,
-            guideline=self._guideline.version if self._guideline is not None else None,
         )
         self._storing = answer
         work = partial(self._desk.submit, self._current.item, answer)
@@ -114,7 +130,7 @@ class AnnotateScreen(ItemFlow):
         self._said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
         if self._queued is not None:
             queued, self._queued = self._queued, None
-            self._submit(queued.answer, pressed_at=queued.pressed_at)
+            self._judge(queued.answer, pressed_at=queued.pressed_at)
         elif self._auto and not stay and self._complete(self._current):
             self._advance()
 
@@ -148,9 +164,30 @@ class AnnotateScreen(ItemFlow):
             if self._storing.subtype is not None and self._current.item.verdict is None:
                 self._queue(self._judged(verdict))
         elif self._free:
-            self._submit(self._judged(verdict))
-            if self._current.item.wants_type:
-                self.ask_type()
+            self._judge(self._judged(verdict))
+
+    def _judge(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
+        """Store an answer, after asking where it contradicts itself; then ask for a type that is still wanted."""
+        if self._current is None:
+            return
+        if found := contradictions(answer.verdict, answer.tags, answer.partial):
+            ask = partial(self._settled, self._current, answer, stay)
+            self.app.push_screen(which_is_meant(found, answer.verdict, answer.tags, answer.partial), ask)
+            return
+        self._submit(answer, stay=stay, pressed_at=pressed_at)
+        if not stay and answer.verdict not in (None, "unsuitable") and self._current.item.wants_type:
+            self.ask_type()
+
+    def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
+        """Store what is meant; with nothing chosen nothing is, and the marks wait as they are."""
+        if meant is None or self._current is not texts or not self._ready or answer.verdict is None:
+            return
+        said = settled(meant, answer.verdict, answer.tags, answer.partial)
+        self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
+        answer = structs.replace(answer, **said._asdict())
+        self._submit(answer, stay=stay)
+        if not stay and self._current is not None and self._current.item.wants_type:
+            self.ask_type()
 
     def action_unsuitable(self) -> None:
         """Ask why, then label."""
@@ -159,7 +196,7 @@ class AnnotateScreen(ItemFlow):
 
     def _exclude(self, texts: CardTexts, reason: str) -> None:
         if self._free and self._current is texts:
-            self._submit(self._judged("unsuitable", reason))
+            self._judge(self._judged("unsuitable", reason))
 
     def action_type(self) -> None:
         """Ask for the answer type."""
@@ -257,16 +294,39 @@ class AnnotateScreen(ItemFlow):
         """Store the label anew with another mark or note; an item without a label takes them with its label."""
         item = self._current.item if self._current is not None else None
         if item is not None and item.verdict is not None:
-            self._submit(self._judged(item.verdict, item.reason), stay=True)
-        else:
-            self.draw_line()
+            self._judge(self._judged(item.verdict, item.reason), stay=True)
+        self.draw_line()
 
     def action_flag(self) -> None:
-        """Mark the item for the coordinator, or take the mark off."""
-        if self._free and self._current is not None and self._desk is not None:
-            item, on = self._current.item, not self._current.item.flagged
-            flagged = self._current._replace(item=structs.replace(item, flagged=on))
-            self.store(partial(self._desk.session.flag, item, on), lambda _: self._set_item(flagged))
+        """Call the coordinator to the item, with a question; a call that stands is taken back."""
+        if not self._free or self._current is None:
+            return
+        if self._current.item.flagged:
+            self._flagged(self._current, on=False)
+        else:
+            self.app.push_screen(NoteInput("", _ASK), partial(self._asked, self._current))
+
+    def _asked(self, texts: CardTexts, asked: str | None) -> None:
+        if asked is not None and self._free and self._current is texts:
+            self._flagged(texts, on=True, asked=asked)
+
+    def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
+        if self._desk is not None:
+            flagged = texts._replace(item=structs.replace(texts.item, flagged=on, asked=asked, answer=None))
+            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._set_item(flagged))
+
+    def action_answers(self) -> None:
+        """Show what the coordinator has answered; it is noted that the person has read it."""
+        if not self._answers or self._desk is None:
+            self.notify("The coordinator has answered no flag of yours yet.", markup=False)
+            return
+        self.app.push_screen(AnswersBox(self._answers), self._to_answered)
+        work = partial(_hear, self._desk.session, self._answers)
+        self.in_background(work, self._answered, group="annotate-heard", exclusive=False)
+
+    def _to_answered(self, completion: int | None) -> None:
+        if completion is not None:
+            self.open_item(completion)
 
     def _set_item(self, texts: CardTexts) -> None:
         self._current = texts
@@ -291,22 +351,26 @@ class AnnotateScreen(ItemFlow):
             partial=self._marks.partial,
             note=self._note,
             flagged=item.flagged,
+            answered=item.answer is not None,
             wants_type=item.wants_type,
         )
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
     def _title_parts(self) -> Iterator[Part]:
-        yield Part(printable(self._person), rank=1)
+        yield Part(self.shown_name(self._person))
+        yield self.news
+        if any(not answer.heard for answer in self._answers):
+            yield Part("an answer: F")
         if self._progress is not None:
-            yield Part(f"{self._progress.done:,} done")
-            yield Part(f"{self._progress.left:,} left")
+            yield Part(f"{self._progress.done:,} done", rank=1)
+            yield Part(f"{self._progress.left:,} left", rank=1)
             if self._progress.away:
                 yield Part(f"{self._progress.away:,} in a bundle", rank=4)
             yield from pace_parts(self.workbench.pace, self._progress.left)
         if self._revisiting:
             yield Part("your earlier label")
         if not self._auto:
-            yield Part("auto-advance off", rank=1)
+            yield Part("auto-advance off", rank=3)
         yield Part(self._said)
 
 
@@ -325,6 +389,13 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
         tags=answer.tags,
         partial=answer.partial,
     )
+
+
+def _hear(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
+    """Note that these have been read; the answers as they are then. Runs in a thread."""
+    for answer in answers:
+        session.hear(answer)
+    return session.answers()
 
 
 def _saved_words(answer: Answer, took_ms: int | None) -> str:

@@ -292,7 +292,7 @@ class BrowseScreen(WorkbenchScreen):
     def _preview(self, item: int, width: int) -> RenderedText:
         from workbench.tui.widgets.item_preview import preview
 
-        return preview(browsing.detail(self.project, item), width)
+        return preview(browsing.detail(self.project, item, self.workbench.names_worked_under), width)
 
     def _show_details(self, text: RenderedText) -> None:
         self.query_one("#browse-details", Reader).show(text)

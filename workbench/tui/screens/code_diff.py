@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import ClassVar
 
@@ -95,7 +96,7 @@ class CodeDiffScreen(WorkbenchScreen):
         self.rows = None
         self._tell()
         self._list()
-        work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.working_as)
+        work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.names_worked_under)
         self.in_background(work, self._arrived, group="code-diff")
 
     def _arrived(self, rows: list[DiffRow]) -> None:
@@ -199,7 +200,7 @@ def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
     )
 
 
-def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: str | None) -> list[DiffRow]:
+def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Collection[str]) -> list[DiffRow]:
     """Runs in a thread; the look is recorded."""
     reveal_each(project, pair, also)
     left, right = (solution_code(project, matrix, completion).source for completion in pair)

@@ -116,7 +116,7 @@ class CodeProblemScreen(LiveScreen):
         matrix = read_matrix(self.project, self.question, suite=self._suite, run=self._run)
         unseen = [one.id for one in matrix.solutions if one.id not in self._revealed]
         if unseen:
-            reveal_each(self.project, unseen, self.workbench.working_as)
+            reveal_each(self.project, unseen, self.workbench.names_worked_under)
             self._revealed.update(unseen)
         return asked, matrix
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -90,7 +90,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._open()
 
     def _open(self) -> None:
-        work = partial(_ranked, self.project, self.question, self.workbench.working_as)
+        work = partial(_ranked, self.project, self.question, self.workbench.names_worked_under)
         self.in_background(work, self._show_problem, group="code-ranked")
 
     # -- showing -----------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def _figures(project: Project) -> RankingReport:
     return ranking(project, truth_of(project))
 
 
-def _ranked(project: Project, question: int, also: str | None) -> Ranked:
+def _ranked(project: Project, question: int, also: Collection[str]) -> Ranked:
     """Runs in a thread; the look at the solutions' scores is recorded."""
     truth = truth_of(project)
     verifiers = raters(project, truth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -121,7 +121,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._code = self._line = None
         self._tell()
         self._list()
-        work = partial(_read, self.project, self.matrix, self.completion, self.workbench.working_as)
+        work = partial(_read, self.project, self.matrix, self.completion, self.workbench.names_worked_under)
         self.in_background(work, self._show_code, group="code-solution")
 
     def _tell(self) -> None:
@@ -238,7 +238,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         compare(self, self.matrix, self._comparing, self.completion)
 
 
-def _read(project: Project, matrix: PassMatrix, completion: int, also: str | None) -> ReadCode:
+def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
     """Runs in a thread; the look is recorded."""
     reveal(project, completion, also)
     code = solution_code(project, matrix, completion)

@@ -9,8 +9,9 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.services.labelling.conflict_classes import ConflictClass, ConflictClasses
+from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
-from workbench.tui.person import PersonScreen
+from workbench.tui.person import PersonScreen, person_action
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, Column, Row
 from workbench.tui.widgets.conflict_words import about, kind_words, undone
@@ -38,7 +39,9 @@ class ConflictsScreen(PersonScreen):
         Action("conflicts.undo", "z", "undo", "Undo", "Take your last decision back, on however many it was taken."),
         Action("conflicts.single", "s", "app.open_screen('adjudicate')", "One by one", "Settle them one at a time."),
         Action("conflicts.reload", "r", "reload", "Reload", "Count again."),
+        person_action("conflicts"),
     )
+    ROLE: ClassVar[Role] = "adjudicator"
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,7 +85,9 @@ class ConflictsScreen(PersonScreen):
         if kinds:
             table.focus()
         total = sum(kind.count for kind in kinds)
-        self.query_one(TitleBar).say(f"{printable(self._person)} · {total:,} to settle · enter opens a kind")
+        self.query_one(TitleBar).say(
+            f"{self.shown_name(self._person) if self._person else 'nobody'} · {total:,} to settle · enter opens a kind"
+        )
 
     def action_open(self) -> None:
         """Open the kind under the cursor."""

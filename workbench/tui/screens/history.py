@@ -1,4 +1,4 @@
-"""History: a person's own labels in force, newest first; each opens again for a correction."""
+"""History: a person's own labels and decisions in force, newest first; each opens again for a correction."""
 
 from __future__ import annotations
 
@@ -12,35 +12,42 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from workbench.services.labelling.adjudicating import AdjudicationSession, OwnDecision
 from workbench.services.labelling.annotating import AnnotationSession, OwnEntry
+from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
-from workbench.tui.person import PersonScreen
-from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.person import PersonScreen, person_action
+from workbench.tui.widgets.cells import fit
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.label_line import label_line
+from workbench.tui.widgets.label_line import label_line, stored_words
 from workbench.tui.widgets.title_bar import TitleBar
 
 SHOWN = 500
 """Labels that are listed; older ones are reached from Annotate."""
 
-_EMPTY = "No label of yours is here yet: a opens Annotate."
+_EMPTY = "No label or decision is here yet: a opens Annotate, j the conflicts."
+
+Entry = OwnEntry | OwnDecision
 
 
 class HistoryScreen(PersonScreen):
-    """A list of labels; a correction is a new event that supersedes the old one."""
+    """A list of labels and decisions; a correction is a new event that supersedes the old one."""
 
     CSS_PATH = "history.tcss"
     TITLE_TEXT = "History"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("history.open", "enter", "open", "Correct", "Open the item in Annotate and label it anew."),
+        Action("history.open", "enter", "open", "Correct", "Open the item, and label or decide anew."),
         Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Go on labelling."),
+        Action("history.adjudicate", "j", "app.open_screen('adjudicate')", "Adjudicate", "Go on settling conflicts."),
         Action("history.reload", "r", "reload", "Reload", "Read the list again."),
+        person_action("history"),
     )
+    ROLE: ClassVar[Role] = "own"
 
     def __init__(self) -> None:
         super().__init__()
         self._person = ""
-        self._entries: list[OwnEntry] = []
+        self._entries: list[Entry] = []
 
     def compose(self) -> ComposeResult:
         """The frame; the labels come by themselves."""
@@ -67,11 +74,13 @@ class HistoryScreen(PersonScreen):
         """Read the list."""
         self.in_background(partial(self._read, self._person), self._show, group="history")
 
-    def _read(self, name: str) -> list[OwnEntry]:
+    def _read(self, name: str) -> list[Entry]:
         with closing(AnnotationSession(self.project, name)) as session:
-            return session.history(SHOWN)
+            labels = session.history(SHOWN)
+        found: list[Entry] = [*labels, *AdjudicationSession(self.project, name).history(SHOWN)]
+        return sorted(found, key=lambda entry: entry.created_at, reverse=True)[:SHOWN]
 
-    def _show(self, entries: list[OwnEntry]) -> None:
+    def _show(self, entries: list[Entry]) -> None:
         listing = self.query_one(OptionList)
         at = listing.highlighted or 0
         self._entries = entries
@@ -82,7 +91,8 @@ class HistoryScreen(PersonScreen):
             listing.highlighted = min(at, len(entries) - 1)
             listing.focus()
         shown = f"the newest {SHOWN}" if len(entries) == SHOWN else f"{len(entries)}"
-        self.query_one(TitleBar).say(f"{printable(self._person)} · {shown} labels, newest first · enter corrects one")
+        name = f"{self.shown_name(self._person)} · " if self._person else ""
+        self.query_one(TitleBar).say(f"{name}{shown} labels and decisions, newest first")
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
@@ -95,19 +105,35 @@ class HistoryScreen(PersonScreen):
             self._open(highlighted)
 
     def _open(self, number: int) -> None:
+        entry = self._entries[number]
+        if isinstance(entry, OwnDecision):
+            self._work_as("adjudicator")
+            self.workbench.open_screen("adjudicate", (entry.task, entry.subject))
+            return
         from workbench.tui.screens.annotate import AnnotateScreen
 
-        completion = self._entries[number].completion
+        self._work_as("annotator")
         below = next((screen for screen in self.app.screen_stack if isinstance(screen, AnnotateScreen)), None)
-        if below is None:
-            self.workbench.open_screen("annotate", completion)
+        if below is None or below.person != self._person:
+            self.workbench.open_screen("annotate", entry.completion)
         else:
             self.workbench.open_screen("annotate")
-            below.open_item(completion)
+            below.open_item(entry.completion)
+
+    def _work_as(self, role: Role) -> None:
+        """What is corrected is corrected under the name it was said under."""
+        if self.workbench.annotator is None:
+            self.workbench.working_as[role] = self._person
 
 
-def _line(entry: OwnEntry) -> Content:
+def _line(entry: Entry) -> Content:
     """Two lines: what was said and when, then the beginning of the question."""
+    when = entry.created_at[:16].replace("T", " ")
+    question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
+    if isinstance(entry, OwnDecision):
+        past = "" if entry.stands else "  no longer in force"
+        said = Content.assemble("decided  ", stored_words(entry.ruling), (past, "$text-warning"))
+        return Content.assemble((f"{when}  ", "$text-muted"), said, *question)
     said = label_line(
         verdict=entry.verdict,
         reason=entry.reason or None,
@@ -117,7 +143,4 @@ def _line(entry: OwnEntry) -> Content:
         partial=entry.partial,
         note=entry.note,
     )
-    when = entry.created_at[:16].replace("T", " ")
-    return Content.assemble(
-        (f"{when}  ", "$text-muted"), said, "\n", (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
-    )
+    return Content.assemble((f"{when}  ", "$text-muted"), said, *question)

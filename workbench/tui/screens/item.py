@@ -122,7 +122,7 @@ class ItemScreen(Reviewing):
         ahead, self.completion = self._ahead, completion
         if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
             self.in_background(
-                partial(browsing.reveal, self.project, completion, self.workbench.working_as),
+                partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under),
                 lambda _: None,
                 group="reveal",
                 exclusive=False,
@@ -138,7 +138,7 @@ class ItemScreen(Reviewing):
     def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
         """Runs in a thread."""
         if revealing:
-            item = browsing.detail(self.project, completion, self.workbench.working_as)
+            item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
             item = browsing.read(self.project, completion)
         made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths)

@@ -33,6 +33,7 @@ class ChoiceMenu(ModalScreen[str | None]):
         first: The number of the first choice.
         chosen: Values that hold already, which are marked; None where nothing can hold.
         wide: As wide as the terminal allows, for choices that are sentences.
+        about: What is to be read before choosing; it stands above the choices, in as many lines as it takes.
     """
 
     DEFAULT_CSS = """
@@ -60,16 +61,19 @@ class ChoiceMenu(ModalScreen[str | None]):
         first: int = 1,
         chosen: Collection[str] | None = None,
         wide: bool = False,
+        about: str = "",
     ) -> None:
         super().__init__(classes="wide" if wide else None)
         self._title = title
         self._choices = choices
         self._first = first
         self._chosen = chosen
+        self._about = about
 
     def compose(self) -> ComposeResult:
         """Lay out."""
-        menu = OptionList(*(self._option(number) for number in range(len(self._choices))), markup=False)
+        about = [Option(Content(self._about), disabled=True)] if self._about else []
+        menu = OptionList(*about, *(self._option(number) for number in range(len(self._choices))), markup=False)
         menu.border_title = Content(self._title)
         menu.border_subtitle = Content("escape: cancel")
         yield menu
@@ -87,4 +91,4 @@ class ChoiceMenu(ModalScreen[str | None]):
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index].value)
+        self.dismiss(self._choices[event.option_index - bool(self._about)].value)

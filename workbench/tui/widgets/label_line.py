@@ -6,6 +6,7 @@ from textual.content import Content
 
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.model.taxonomy import type_display
+from workbench.services.labelling.rulings import Ruling
 from workbench.tui.widgets.cells import printable
 
 SYMBOLS = {"correct": "✓", "incorrect": "✗", "unsuitable": "⊘", "abstain": "?", "error": "!"}
@@ -22,6 +23,19 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
     return Content.styled(words, _STYLES.get(verdict, ""))
 
 
+def stored_words(said: Ruling) -> Content:
+    """A decision as it is stored: verdict or type, marks, partial score, note."""
+    parts = [verdict_words(said.verdict, said.reason)] if said.verdict else []
+    if said.subtype:
+        parts.append(Content(f"type {printable(type_display(said.subtype))}"))
+    parts.extend(Content.styled(f"◆ {tag_words(tag)}", "bold $text-accent") for tag in said.tags)
+    if said.partial is not None:
+        parts.append(Content.styled(f"◔ {said.partial:g} right", "bold $text-accent"))
+    if said.note:
+        parts.append(Content(f"✎ {printable(said.note)}"))
+    return Content("  ").join(parts)
+
+
 def label_line(
     *,
     verdict: str | None,
@@ -32,6 +46,7 @@ def label_line(
     tags: tuple[str, ...] = (),
     partial: float | None = None,
     flagged: bool = False,
+    answered: bool = False,
     wants_type: bool = False,
 ) -> Content:
     """Everything a person has said of an item, or that there is nothing yet.
@@ -50,7 +65,8 @@ def label_line(
     if subtype:
         parts.append(Content(f"type {printable(type_display(subtype))}"))
     if flagged:
-        parts.append(Content.styled("⚑ flagged", "bold $text-warning"))
+        words, style = ("⚑ answered: F", "$text-success") if answered else ("⚑ flagged", "$text-warning")
+        parts.append(Content.styled(words, f"bold {style}"))
     if note:
         parts.append(Content(f"✎ {printable(note)}"))
     return Content("  ").join(parts)

@@ -8,9 +8,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from workbench.model.label import TAGS, Task
-from workbench.services.labelling.adjudicating import Conflict, EarlierRuling, Opinion
+from workbench.services.labelling.adjudicating import Conflict, EarlierRuling, Opinion, Ruling
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.conflict_words import value_words
+from workbench.tui.widgets.label_line import stored_words
 
 _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which answer type?"}
 
@@ -88,9 +89,9 @@ class OpinionPanel(VerticalScroll, can_focus=True):
             return
         again = f" · round {conflict.round}" if conflict.round > 1 else ""
         self.border_title = Content(f"{_QUESTIONS[conflict.task]}{again} · l all")
-        self.set_class(conflict.earlier is not None, "again")
-        if conflict.earlier is not None:
-            self.query_one("#opinions-earlier", Static).update(_earlier(conflict.earlier))
+        earlier = _earlier(conflict.earlier) if conflict.earlier is not None else _own(conflict.own)
+        self.set_class(bool(earlier), "again")
+        self.query_one("#opinions-earlier", Static).update(earlier)
         self.set_class(len(conflict.opinions) > 2, "many")
         columns = self.query_one("#opinions-columns", Container)
         columns.remove_children()
@@ -137,3 +138,8 @@ def _earlier(earlier: EarlierRuling) -> Content:
     return Content.assemble(
         "! opened again: a label came after the decision ", value_words(earlier.value, earlier.reason)
     )
+
+
+def _own(decided: Ruling | None) -> Content:
+    """The person's own decision; deciding once more takes its place."""
+    return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

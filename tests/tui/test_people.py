@@ -1,0 +1,176 @@
+"""Who is at work: asked once for each role, always in sight, and never mixed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import OptionList
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
+from tests.unit.services.labelling.conflicting import label_all
+from workbench.services.items.browsing import coordinator_name, detail
+from workbench.services.labelling import people, roles
+from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.services.labelling.annotating import AnnotationSession, Answer
+from workbench.services.project import Project
+from workbench.services.status import status
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.person import PersonScreen
+from workbench.tui.widgets.choices import ChoiceMenu
+from workbench.tui.widgets.title_bar import TitleBar
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    """Amira and ben differ on two of four items, two are left; dora is named to settle, eve has nothing to do."""
+    made = make_project(tmp_path, numbered(4))
+    people.add_annotators(made, ["eve"])
+    people.assign(made, ["amira", "ben"], per_item=2, adjudicator="dora")
+    for name, verdict in (("amira", "correct"), ("ben", "incorrect")):
+        session = AnnotationSession(made, name)
+        for completion in (1, 2):
+            while (item := session.next()) is not None and item.completion != completion:
+                session.skip(item)
+            assert item is not None
+            session.submit(item, Answer(verdict="correct" if verdict == "correct" else "incorrect"))
+        session.close()
+    yield made
+    made.close()
+
+
+def title(app: WorkbenchApp) -> str:
+    return app.screen.query_one(TitleBar).remark
+
+
+def offered(app: WorkbenchApp) -> list[str]:
+    assert isinstance(app.screen, ChoiceMenu), app.screen
+    return [choice.text for choice in app.screen._choices]
+
+
+@asynccontextmanager
+async def coordinator(
+    project: Project, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[WorkbenchApp, Pilot[None]]]:
+    async with opened(project, size=size) as (app, pilot):
+        yield app, pilot
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Project, size: tuple[int, int]) -> None:
+    async with coordinator(project, size) as (app, pilot):
+        await press(pilot, "a")
+        assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
+        await press(pilot, "1")
+        assert title(app).startswith("as amira")
+        await press(pilot, "1", "escape", "j")
+        assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
+        await press(pilot, "1")
+        assert title(app).startswith("as dora")
+        await press(pilot, "1", "escape", "a")
+        assert title(app).startswith("as amira"), "each role keeps its own name"
+        await press(pilot, "escape", "d")
+        assert title(app).startswith("as dora")
+    made = project.database.reader().execute(
+        "SELECT a.name, e.kind FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.unblinded AND e.kind IN ('label', 'adjudication') ORDER BY e.id"
+    )
+    assert made.fetchall() == [("amira", "label"), ("dora", "adjudication")]
+
+
+async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, "a", "1", "P")
+        menu = app.screen
+        assert isinstance(menu, ChoiceMenu)
+        await press(pilot, "2")
+        assert title(app).startswith("as ben")
+        held = (
+            "SELECT DISTINCT a.name FROM assignments AS s JOIN annotators AS a ON a.id = s.annotator_id "
+            "WHERE s.state = 'leased' AND s.task = 'correctness'"
+        )
+        await until(pilot, lambda: project.database.reader().execute(held).fetchall() == [("ben",)])
+        await press(pilot, "1", "P", "escape")
+        assert title(app).startswith("as ben"), "nobody chosen: nothing changes"
+    last = "SELECT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id ORDER BY e.id DESC"
+    assert project.database.reader().execute(last).fetchone() == ("ben",)
+
+
+async def test_who_came_under_a_name_works_under_no_other(project: Project) -> None:
+    async with opened(project, annotator="amira") as (app, pilot):
+        await press(pilot, "a", "P")
+        assert isinstance(app.screen, PersonScreen)
+        assert title(app).startswith("amira")
+        assert "Person" not in [action.label for action in app.screen.own_actions()]
+
+
+async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
+    dora = AdjudicationSession(project, "dora")
+    while (conflict := dora.next()) is not None:
+        dora.decide(conflict, Ruling(verdict="correct"))
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, "j")
+        assert "Nobody has a conflict to settle" in text_of(app, "#adjudicate-empty")
+        await press(pilot, "P")
+        assert any("has work here" in notice for notice in notices(app))
+
+
+async def test_who_only_looks_and_coordinates_becomes_no_annotator(project: Project) -> None:
+    detail(project, 1)
+    me = coordinator_name()
+    assert {person.name: person.role for person in people.annotators(project)}[me] == "coordinator"
+    assert me not in [person.name for person in status(project).people]
+    assert me not in roles.at_work(project)
+    for role in ("annotator", "adjudicator", "own"):
+        assert me not in [offer.name for offer in roles.offers(project, role)]
+    async with coordinator(project) as (app, _):
+        assert me not in text_of(app, "#home-people Static")
+    people.assign(project, [me], per_item=3)
+    assert me in roles.at_work(project), "one whom a batch names labels"
+
+
+def test_work_begins_where_it_is(project: Project) -> None:
+    begins = {name: roles.begins_at(project, name) for name in ("amira", "ben", "dora", "eve")}
+    assert begins == {"amira": "annotate", "ben": "annotate", "dora": "adjudicate", "eve": "annotate"}
+    label_all(project, "amira", Answer(verdict="correct"))
+    dora = AdjudicationSession(project, "dora")
+    while (conflict := dora.next()) is not None:
+        dora.decide(conflict, Ruling(verdict="correct"))
+    assert roles.begins_at(project, "dora") == "adjudicate"
+
+
+async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
+    async with coordinator(project) as (_, pilot):
+        await press(pilot, "a", "1", "escape", "j", "1", "escape", "b", "enter")
+        await settle(pilot)
+    looked = project.database.reader().execute(
+        "SELECT DISTINCT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.kind = 'reveal' AND e.view = 'detail' ORDER BY 1"
+    )
+    assert {name for (name,) in looked} == {"amira", "dora", coordinator_name()}
+
+
+async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(project: Project) -> None:
+    async with opened(project, annotator="dora") as (app, pilot):
+        await press(pilot, "j", "0")
+        assert "saved ✓ incorrect" in title(app)
+        await press(pilot, "left_square_bracket")
+        assert "your decision" in title(app)
+        assert "incorrect" in text_of(app, "#opinions-earlier")
+        await press(pilot, "1")
+        assert "saved ✓ correct" in title(app)
+        await press(pilot, "escape", "l")
+        lines = app.screen.query_one(OptionList)
+        assert [str(lines.get_option_at_index(n).prompt).splitlines()[0][18:] for n in range(lines.option_count)] == [
+            "decided  ✓ correct"
+        ]
+        await press(pilot, "enter")
+        assert "your decision" in title(app)
+        await press(pilot, "right_square_bracket")
+        assert "your decision" not in title(app)
+    decided = "SELECT verdict, supersedes IS NOT NULL FROM label_events WHERE kind = 'adjudication' ORDER BY id"
+    assert project.database.reader().execute(decided).fetchall() == [("incorrect", 0), ("correct", 1)]

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from workbench.cli.common import database_argument, force_option, json_option, print_json, project_at, show
+from workbench.cli.writing import OutputPath
 
 
 @click.command()
 @database_argument
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=OutputPath(text=False))
 @force_option
 @json_option
 def command(database: str, file: Path, force: bool, as_json: bool) -> None:

@@ -17,11 +17,12 @@ from workbench.cli.common import (
     where_option,
     whole_number,
 )
+from workbench.cli.writing import OutputPath
 
 
 @click.command()
 @database_argument
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=OutputPath(text=False))
 @click.option("--for", "annotator", required=True, metavar="NAME", help="Whose items: one person's.")
 @where_option
 @click.option("--limit", type=whole_number, default=200, show_default=True, help="At most so many items.")

@@ -17,6 +17,7 @@ from workbench.cli.common import (
     where_option,
     whole_number,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 from workbench.model.exporting import ExportReport, PairsReport, SftReport
 from workbench.model.verdict import GoldChoice
 from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export, format_of
@@ -24,7 +25,7 @@ from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Ta
 
 @click.command()
 @database_argument
-@click.argument("file", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", metavar="FILE", type=OutputPath())
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: as the name of FILE says]")
 @click.option("--table", type=click.Choice(TABLES), default="items", show_default=True, help="What to write.")
 @click.option("--dataset", help="Only this data set.")
@@ -56,6 +57,7 @@ from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Ta
 @click.option("--without-calls", is_flag=True, help="For workbench: without requests to model servers and responses.")
 @force_option
 @json_option
+@to_stdout("file")
 def command(
     database: str,
     file: Path,
@@ -77,8 +79,8 @@ def command(
 ) -> None:
     """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
 
-    The name says the format where it can: .csv, .parquet, .zip (an archive). Several formats end in .jsonl or .json:
-    name one with --format.
+    FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
+    (an archive). Several formats end in .jsonl or .json: name one with --format.
 
     verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
     are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
@@ -111,7 +113,7 @@ def command(
             force=force,
         )
     _say_left_out(report, gold)
-    print_json(report) if as_json else click.echo(f"{report.written} rows written to {file}")
+    print_json(report) if as_json else click.echo(f"{report.written} rows written to {shown(file)}")
 
 
 def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:

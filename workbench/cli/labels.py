@@ -16,15 +16,17 @@ from workbench.cli.common import (
     say_some,
     show,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 
 
 @click.command()
 @database_argument
 @click.argument("verb", type=click.Choice(["import", "export"]))
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("file", type=OutputPath())
 @click.option("--history", is_flag=True, help="Export every event, not only the labels in force.")
 @click.option("--force", is_flag=True, help="Replace an existing file on export.")
 @json_option
+@to_stdout("file", when=lambda given: given["verb"] == "export")
 def command(database: str, verb: str, file: Path, history: bool, force: bool, as_json: bool) -> None:
     """Read or write labels as JSON lines.
 
@@ -37,7 +39,7 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
             from workbench.services.labelling.label_export import export_labels
 
             written = export_labels(project, file, history=history, force=force)
-            print_json({"written": written}) if as_json else show(f"{written} lines written to {file}")
+            print_json({"written": written}) if as_json else show(f"{written} lines written to {shown(file)}")
             return
         from workbench.services.labelling.labels import import_labels
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from workbench.cli.common import database_argument, json_option, print_json, project_at, protocol_option, say
+from workbench.cli.writing import OutputPath
 from workbench.model.publication import Publication
 from workbench.model.sets import SetName
 from workbench.render.bars import counted
@@ -16,7 +17,7 @@ from workbench.render.bars import counted
 @click.command()
 @database_argument
 @click.argument("sets", metavar="SET…", nargs=-1, required=True)
-@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="FOLDER", type=OutputPath(dir_okay=True, text=False))
 @click.option("--title", metavar="TEXT", help="What the card calls it; by default the sets' names.")
 @click.option(
     "--licence",

@@ -21,6 +21,7 @@ from workbench.cli.common import (
     verifiers_option,
     where_option,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 
 
 @click.command()
@@ -31,8 +32,8 @@ from workbench.cli.common import (
     "file",
     required=True,
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where to write it.",
+    type=OutputPath(),
+    help="Where to write it; - is standard output.",
 )
 @click.option(
     "--format",
@@ -54,6 +55,7 @@ from workbench.cli.common import (
 )
 @force_option
 @json_option
+@to_stdout("file")
 def command(
     database: str,
     file: Path,
@@ -90,4 +92,4 @@ def command(
     if as_json:
         print_json({"written": click.format_filename(file), "bytes": size})
     else:
-        say(f"{click.format_filename(file)}: {size:,} bytes")
+        say(f"{shown(file)}: {size:,} bytes")

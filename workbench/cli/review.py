@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from workbench.cli.common import (
     say_some,
     show,
 )
+from workbench.cli.writing import shown, standard_output
 from workbench.errors import UsageError
 from workbench.model.review import ERROR_CATEGORIES, QUEUES, Review
 from workbench.render.columns import aligned
@@ -75,7 +77,7 @@ def command(database: str, verb: str, words: tuple[str, ...], as_json: bool, **o
         elif verb == "errors":
             _errors(project, options["verifier"], options["per"], as_json)
         else:
-            _exchange(project, verb, Path(words[0]), options["force"], as_json)
+            _exchange(project, verb, words[0], options["force"], as_json)
 
 
 def _check(verb: str, words: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -176,13 +178,15 @@ def _errors(project: Project, verifier: str | None, per: Any, as_json: bool) -> 
         say("No error has been marked yet.")
 
 
-def _exchange(project: Project, verb: str, file: Path, force: bool, as_json: bool) -> None:
+def _exchange(project: Project, verb: str, name: str, force: bool, as_json: bool) -> None:
     from workbench.services.reviewing.exchange import export_reviews, import_reviews
 
     if verb == "export":
-        written = export_reviews(project, file, force=force)
-        print_json({"written": written}) if as_json else show(f"{written} lines written to {file}")
+        with standard_output(as_json=as_json) if name == "-" else nullcontext(Path(name)) as target:
+            written = export_reviews(project, target, force=force)
+            print_json({"written": written}) if as_json else show(f"{written} lines written to {shown(target)}")
         return
+    file = Path(name)
     report = import_reviews(project, file)
     if as_json:
         print_json(report)

@@ -21,6 +21,7 @@ from workbench.cli.common import (
     trust_option,
     trusting,
 )
+from workbench.cli.writing import OutputPath, to_stdout
 
 if TYPE_CHECKING:
     from workbench.services.coding.evolution.duplicates import Compared
@@ -38,13 +39,14 @@ if TYPE_CHECKING:
 @click.option(
     "--output",
     "kept",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="Write the problems that stay, for workbench code evolve --only.",
 )
 @trust_option
 @force_option
 @json_option
+@to_stdout("kept")
 def command(
     database: str | None,
     source: Path | None,

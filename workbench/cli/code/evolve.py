@@ -23,6 +23,7 @@ from workbench.cli.common import (
     unsafe_option,
     whole_number,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 from workbench.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,10 +69,11 @@ _PATH = click.Path(dir_okay=False, path_type=Path)
 @trust_option
 @unsafe_option
 @click.option("--show", is_flag=True, help="Only show what the evolution has come to.")
-@click.option("--page", type=_PATH, metavar="FILE", help="Write tables and plots as a page of HTML.")
-@click.option("--export", "lines", type=_PATH, metavar="FILE", help="Write the result for reinforcement learning.")
+@click.option("--page", type=OutputPath(), metavar="FILE", help="Write tables and plots as a page of HTML.")
+@click.option("--export", "lines", type=OutputPath(), metavar="FILE", help="Write the result for training.")
 @force_option
 @json_option
+@to_stdout("page", "lines")
 def command(
     database: str,
     name: str,
@@ -116,7 +118,7 @@ def command(
         if page is not None:
             write_page(project, row, page, made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), force=force)
         if lines is not None:
-            say(f"{export(project, row, lines, force=force):,} problems written to {lines}")
+            say(f"{export(project, row, lines, force=force):,} problems written to {shown(lines)}")
     if as_json:
         print_json(report)
     else:

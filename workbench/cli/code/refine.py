@@ -23,6 +23,7 @@ from workbench.cli.common import (
     unsafe_option,
     whole_number,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 from workbench.model.refinement import RefineReport
 
 _WHY = {
@@ -42,7 +43,7 @@ _WHY = {
     "file",
     required=True,
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     help="The new problems, for workbench import.",
 )
 @click.option("--tests", "asked", type=click.IntRange(1, 200), default=20, show_default=True, help="Asked for.")
@@ -54,6 +55,7 @@ _WHY = {
 @unsafe_option
 @force_option
 @json_option
+@to_stdout("file")
 def command(
     database: str,
     name: str,
@@ -98,7 +100,7 @@ def command(
     if as_json:
         print_json(report)
     else:
-        show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {file}")
+        show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
         say_some([f"  {one.task_id}: {_WHY[one.reason]} ({one.passed} of {one.tests})" for one in report.refused])
     if report.refused:
         sys.exit(REFUSED_SOME)

@@ -28,6 +28,7 @@ from workbench.cli.common import (
     selection_of,
     where_option,
 )
+from workbench.cli.writing import OutputPath, shown, to_stdout
 from workbench.model.candidates import DROPPED, SHORTFALLS, SelectedLine
 from workbench.render.bars import counted
 
@@ -55,11 +56,12 @@ if TYPE_CHECKING:
 @where_option
 @click.option(
     "--write",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="Write the set, with its texts, too.",
 )
 @force_option
+@to_stdout("write")
 def command(
     database: str | None,
     source: Path | None,
@@ -96,7 +98,7 @@ def _from_file(source: Path, how: How, write: Path | None, force: bool) -> list[
 
     found = select_from(source, how)
     if write is not None:
-        say(f"{write}: {counted(write_rows(found.sets, write, force=force), 'problem')}.")
+        say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=force), 'problem')}.")
     _print(found.sets)
     return found.refused
 
@@ -120,7 +122,7 @@ def _from_database(
         sets = list(select_stored(project, how, meant, selection_of(where)))
         if write is not None:
             count = write_stored(project, meant, sets, write, force=force)
-            say(f"{write}: {counted(count, 'problem')}.")
+            say(f"{shown(write)}: {counted(count, 'problem')}.")
     _print(sets)
 
 

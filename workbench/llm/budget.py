@@ -105,10 +105,13 @@ class Budget:
         return None
 
     def _exceeded_for_good(self) -> bool:
-        """Whether waiting for the calls in flight can't help: calls never come back, and what is spent is spent."""
+        """Whether waiting for the calls in flight can't help: what is spent is spent.
+
+        Calls come back when nobody was there to take them.
+        """
         limits = self._limits
         return (
-            (limits.max_calls is not None and self._calls >= limits.max_calls)
+            (limits.max_calls is not None and self._calls - self._in_flight >= limits.max_calls)
             or (limits.max_tokens is not None and self._tokens >= limits.max_tokens)
             or (limits.max_cost is not None and self._cost >= limits.max_cost)
         )

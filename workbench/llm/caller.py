@@ -91,6 +91,7 @@ class Caller:
         self.reused = 0
         self.usage = Usage(prompt_tokens=0, cached_tokens=0, completion_tokens=0, reasoning_tokens=0, cost=0.0)
         self.unpriced = 0
+        self._last_failure: AttemptFailed | None = None
         self.warnings: list[str] = []
 
     async def __aenter__(self) -> Caller:
@@ -118,7 +119,13 @@ class Caller:
             Halt: No call of the run can succeed now.
         """
         lane = self._lanes[role]
-        prepared = lane.prepare(request, sample)
+        try:
+            prepared = lane.prepare(request, sample)
+        except CallFailed as failure:
+            await lane.trial.begin()
+            lane.trial.gave_up(failure)
+            lane.trial.end()
+            raise
         for note in prepared.built.notes:
             self._warn(note)
         while True:
@@ -141,6 +148,21 @@ class Caller:
         """
         stored = self._journal.recall(self._lanes[role].prepare(request, sample).key)
         return None if stored is None else _wanted(reread(stored))
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether a server has answered nothing since it last made a call fail for good."""
+        return any(lane.trial.in_doubt for lane in self._lanes.values())
+
+    def halt_unless_answered(self) -> None:
+        """At the end of the work: make sure that a server whose calls all failed did answer something.
+
+        Raises:
+            Halt: It didn't.
+        """
+        for lane in self._lanes.values():
+            if lane.trial.in_doubt and not lane.trial.answered:
+                raise lane.trial.halt()
 
     def _reuse(self, key: bytes, reply: Reply) -> Answer:
         self.reused += 1
@@ -167,16 +189,23 @@ class Caller:
     async def _persist(self, lane: Lane, item: int, prepared: Prepared) -> Reply:
         """Ask until there is a reply or no hope."""
         patience = Patience(self._clock)
-        while True:
-            try:
-                async with self._gate:
-                    return await self._attempt(lane, item, prepared)
-            except AttemptFailed as failure:
-                wait = patience.wait(failure)
-                if wait is None:
-                    self._halt_if_down(lane, failure, patience.row_began)
-                    raise CallFailed(failure.code, failure.detail) from None
-            await self._clock.sleep(wait)
+        await lane.trial.begin()
+        try:
+            while True:
+                try:
+                    async with self._gate:
+                        return await self._attempt(lane, item, prepared)
+                except AttemptFailed as failure:
+                    wait = patience.wait(failure)
+                    if wait is None:
+                        self._halt_if_down(lane, failure, patience.row_began)
+                        lane.trial.gave_up(failure)
+                        raise CallFailed(failure.code, failure.detail) from None
+                    if failure.busy:
+                        self._warn(f"{lane.title} was not ready ({failure.detail}); it was waited for.")
+                await self._clock.sleep(wait)
+        finally:
+            lane.trial.end()
 
     async def _attempt(self, lane: Lane, item: int, prepared: Prepared) -> Reply:
         key = lane.key(self._environment)
@@ -184,7 +213,10 @@ class Caller:
         if key is not None and lane.sends_key_in_clear:
             self._warn(f"The key in {lane.key_variable} goes to {lane.server.base_urls[0]} without encryption.")
         estimate = prepared.estimate
-        await self._budget.reserve(estimate)
+        try:
+            await self._budget.reserve(estimate)
+        except Halt as halt:
+            raise _with_cause(halt, self._last_failure) from None
         usage: Usage | None = None
         sent = False
         try:
@@ -249,6 +281,7 @@ class Caller:
 
     def _note_failure(self, lane: Lane, address: Address, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
+        self._last_failure = failure
         if failure.code == "rate_limit":
             self._gate.refused()
         elif failure.code in {"server", "timeout", "transport"}:
@@ -302,6 +335,13 @@ class Caller:
     def _warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(warning)
+
+
+def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
+    """A budget that failed calls have used up says how they failed."""
+    if failure is None:
+        return halt
+    return Halt(halt.code, f"{halt.message} The last call that failed: {failure.detail}.")
 
 
 def _wanted(reply: Reply) -> Reply:

@@ -26,6 +26,17 @@ _QUOTA = re.compile(
     r"|daily (?:limit|quota)|\b[RT]PD\b",
     re.IGNORECASE,
 )
+_BUSY = re.compile(
+    r"^loading(?: the)? model"
+    r"|\bmodel\b[^.]{0,120}\b(?:is|are|being) (?:currently |still |not yet )*(?:being )?load(?:ing|ed)\b"
+    r"|\bstill (?:loading|starting|warming)|\b(?:warming|starting) up\b"
+    r"|\bmodel (?:is )?not (?:yet )?(?:ready|loaded yet)"
+    r"|\boverloaded(?:_error)?\b|\bwaiting for (?:the )?model\b",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"\b(?:fail(?:ed|ure|s)?|unable|cannot|can't|could not|error loading|out of memory|no such)\b", re.I
+)
 _LONG_KEY = re.compile(r"\b(?:sk|pk|key|rk)[-_][\w*.…-]{6,}|\bBearer\s+\S+")
 
 
@@ -37,6 +48,7 @@ class AttemptFailed(CallFailed):
         wait: How many seconds the server asks to wait.
         unreachable: Nothing listens at the address; no item is to blame.
         everywhere: Every call would fail like this one if none has succeeded yet (a wrong key, path or model).
+        busy: The server is not ready or has too much to do, and says so: it is waited for.
     """
 
     def __init__(
@@ -48,12 +60,14 @@ class AttemptFailed(CallFailed):
         wait: float | None = None,
         unreachable: bool = False,
         everywhere: bool = False,
+        busy: bool = False,
     ) -> None:
         super().__init__(code, detail)
         self.status = status
         self.wait = wait
         self.unreachable = unreachable
         self.everywhere = everywhere
+        self.busy = busy
 
     @property
     def may_be_repeated(self) -> bool:
@@ -77,12 +91,14 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, wait: floa
     if 300 <= status < 400:
         words = f"it sends calls on to {_host(headers)}, which is not followed: a key must not go elsewhere"
     detail = f"HTTP {status}" + (f": {words}" if words else "")
+    code = "server" if (busy := _is_busy(status, words)) else _code(status, words)
     return AttemptFailed(
-        _code(status, words),
+        code,
         detail,
         status=status,
         wait=wait,
-        everywhere=status in {401, 403, 404, 405} or status < 400,
+        everywhere=not busy and code != "content_filter" and (status in {401, 403, 404, 405} or status < 400),
+        busy=busy,
     )
 
 
@@ -98,7 +114,19 @@ def of_error_object(error: Any) -> AttemptFailed:
     status = error.get("code") if isinstance(error, dict) else None
     status = status if isinstance(status, int) and 400 <= status < 600 else 500
     words = _words(error)
-    return AttemptFailed(_code(status, words), f"error {status} in the reply: {words}", status=200)
+    busy = _is_busy(status, words)
+    code = "server" if busy else _code(status, words)
+    return AttemptFailed(code, f"error {status} in the reply: {words}", status=200, busy=busy)
+
+
+def _is_busy(status: int, words: str) -> bool:
+    """Whether a server that loads its model, or has too much to do, asks to be waited for."""
+    return status == 529 or (
+        status >= 400
+        and status not in {401, 403, 429}
+        and _BUSY.search(words) is not None
+        and not _BROKEN.search(words)
+    )
 
 
 def _code(status: int, words: str) -> FailureCode:

@@ -18,6 +18,7 @@ from workbench.llm.profiles import profile_named
 from workbench.llm.records import CallFailed, Chat, Halt, Request, Usage
 from workbench.llm.server import Price, Server
 from workbench.llm.transport import Received
+from workbench.llm.trial import Trial
 
 AZURE_VERSION = "api-version=2024-10-21"
 """Used when the address names none."""
@@ -73,6 +74,7 @@ class Lane:
         self.server = server
         self.price = price
         self.last_success: float | None = None
+        self.trial = Trial(self.title)
         self._clock = clock
 
     def prepare(self, request: Request, sample: int) -> Prepared:
@@ -177,6 +179,7 @@ class Lane:
         address.failures = 0
         address.rests_until = 0.0
         self.last_success = self._clock.now()
+        self.trial.succeeded()
 
     def silent_since(self, moment: float) -> bool:
         """Whether no reply has come since then, by the clock."""

@@ -16,7 +16,7 @@ IDENTICAL = 5
 """... nor unless the last so many failed in the same way ..."""
 
 MOST_ATTEMPTS = 20
-"""... or there were so many; rate limits don't count."""
+"""... or there were so many; rate limits, and servers that aren't ready yet, don't count."""
 
 PATIENCE_S = 3600.0
 """No call takes longer than this from its first attempt, waits included."""
@@ -79,7 +79,7 @@ class Patience:
         if kind != self._last:
             self._last, self._row, self._row_began = kind, 0, self._clock.now()
         self._row += 1
-        limited = failure.code == "rate_limit"
+        limited = failure.code == "rate_limit" or failure.busy
         self._attempts += not limited
         if not limited and self._spent():
             return None

@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.config.prices import prices_of
 from workbench.llm.caller import Caller
 from workbench.llm.records import Halt, Reply, Request
-from workbench.model.verdict import VerifierInput
+from workbench.model.verdict import Outcome, VerifierInput
 from workbench.runs.journal import RunJournal, Waiter
 from workbench.store.connection import Database
 from workbench.store.secrets import secret
@@ -29,6 +29,8 @@ GRACE_S = 10.0
 
 _LOOK_S = 0.1
 _QUEUE = 128
+_OWN = ("context_length", "content_filter")
+"""Failures that may well be one item's own."""
 
 
 class Work(Struct, frozen=True, kw_only=True):
@@ -123,6 +125,7 @@ class _Desk:
         self._caller = caller
         self._queue: asyncio.Queue[VerifierInput | None] = asyncio.Queue(_QUEUE)
         self._places = work.verifier.limits().concurrency
+        self._held: list[tuple[int, Judged, list[MadeCall]]] = []
 
     async def serve(self) -> None:
         """Judge every item, or as many as can be."""
@@ -130,8 +133,12 @@ class _Desk:
         tasks += [asyncio.create_task(self._judge()) for _ in range(self._places)]
         try:
             await self._attend(tasks)
+            if self._held and not self._has_answered():
+                self._caller.halt_unless_answered()
+            self._land_held()
         except Exception:
             await self._drain(tasks)
+            self._land_held(own=True)
             raise
         finally:
             for task in tasks:
@@ -154,6 +161,12 @@ class _Desk:
         landing: Waiter | None = None
         while (item := await self._queue.get()) is not None:
             judged, made = await verdict_of(self._work.verifier, item, self._work.secret, self._caller, self._journal)
+            if judged.verdict.outcome is Outcome.ERROR and self._caller.in_doubt:
+                # Perhaps no item is to blame, and every call would fail.
+                self._held.append((item.item, judged, made))
+                continue
+            if not self._caller.in_doubt:
+                self._land_held()
             # The next item's first call shares this verdict's transaction, and is sent after it.
             if landing is not None:
                 await landing
@@ -166,8 +179,10 @@ class _Desk:
         pending = set(tasks)
         while pending:
             done, pending = await asyncio.wait(pending, timeout=_LOOK_S, return_when=asyncio.FIRST_EXCEPTION)
-            for task in done:
-                task.result()
+            ends = [error for task in done if (error := task.exception()) is not None]
+            if ends:
+                # A budget that failing calls have used up, or the stop that follows, is not what was wrong.
+                raise min(ends, key=_follows)
             self._journal.note(self._caller)
             self._journal.beat()
             self._work.look_up()
@@ -182,6 +197,28 @@ class _Desk:
             idle = not self._caller.in_flight
             self._journal.beat()
             _, pending = await asyncio.wait(pending, timeout=_LOOK_S)
+
+    def _has_answered(self) -> bool:
+        """Whether any call of the run had a reply, in this start or before."""
+        used = self._journal.usage
+        return bool(used.answered or used.reused or self._caller.reused)
+
+    def _land_held(self, *, own: bool = False) -> None:
+        """Store the errors that were held back.
+
+        Args:
+            own: Only those that may be the item's own fault; the others have no verdict.
+        """
+        for item, judged, made in self._held:
+            if not self._journal.broken and (not own or judged.verdict.reason in _OWN):
+                self._journal.land(item, judged, made)
+        self._held = []
+
+
+def _follows(error: BaseException) -> int:
+    """How likely an end only follows from another."""
+    codes = ("budget", "cancelled")
+    return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
 
 
 class _Asking:

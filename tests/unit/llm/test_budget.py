@@ -129,7 +129,8 @@ async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
     # The refused one is none of the first budget's: four are left there.
     for _ in range(4):
         await own.reserve(estimate)
-    own.settle(estimate, None, sent=True)
+    for _ in range(4):
+        own.settle(estimate, None, sent=True)
     with pytest.raises(Halt, match="5 of 5 calls"):
         await own.reserve(estimate)
 

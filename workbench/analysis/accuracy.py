@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.analysis import metrics
 from workbench.analysis.arrays import FloatArray, IntArray
 from workbench.analysis.auroc import auroc
-from workbench.analysis.confusion import confusion, coverage, grade, tally
+from workbench.analysis.confusion import NOTHING, confusion, coverage, grade, tally
 from workbench.analysis.intervals import Clustering, Clusters, clusters, design_effects, wilson
 from workbench.model.breakdown import UNKNOWN
 from workbench.model.report import NO_REASON, AccuracyRow
@@ -158,7 +158,9 @@ def _row(
     deff: float,
     area: float | None,
 ) -> AccuracyRow:
-    counts = confusion(cells, protocol)
+    failed = int(cells[:, Outcome.ERROR].sum())
+    # Who failed on every item was not measured: its figures would be those of the protocol.
+    counts = NOTHING if failed and failed == cells.sum() else confusion(cells, protocol)
     right = counts.tp + counts.tn
     return AccuracyRow(
         verifier=verifier,
@@ -177,7 +179,7 @@ def _row(
         tn=counts.tn,
         fn=counts.fn,
         abstain=int(cells[:, Outcome.ABSTAIN].sum()),
-        error=int(cells[:, Outcome.ERROR].sum()),
+        error=failed,
         deff=deff,
         auroc=area,
     )

@@ -34,6 +34,10 @@ class Confusion(Struct, frozen=True, kw_only=True):
         return self.tp + self.fp + self.tn + self.fn
 
 
+NOTHING = Confusion(tp=0, fp=0, tn=0, fn=0)
+"""No row counted."""
+
+
 class Graded(NamedTuple):
     """Which rows a protocol counts, and which of them count as right (never outside the counted ones)."""
 

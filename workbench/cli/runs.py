@@ -154,6 +154,8 @@ def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
             click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
         if info.timeouts:
             click.echo(f"  {timeout_words(info.timeouts)}: resume it with --retry-timeouts")
+        for words in info.failures:
+            click.echo(inert(f"  error: {words}"))
         for line in isolation_lines(info):
             click.echo(inert(f"  {line}"))
         if info.usage is not None:

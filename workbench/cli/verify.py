@@ -8,6 +8,7 @@ import time
 import click
 
 from workbench.cli.common import (
+    REFUSED_SOME,
     database_argument,
     json_option,
     option_option,
@@ -58,7 +59,8 @@ def command(
 ) -> None:
     """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
 
-    Stored verdicts are never repeated. The work is done by a background process: Ctrl-C leaves it going, and so
+    Stored verdicts are never repeated. Exit code 3: the run paused by itself, such as when its server refuses all
+    calls, or every item ended in an error. The work is done by a background process: Ctrl-C leaves it going, and so
     does closing the terminal.
     """
     from workbench.services.running.run_costs import estimate
@@ -104,10 +106,21 @@ def command(
             click.echo("  " + "; ".join(usage_words(ended.usage)))
             for warning in ended.usage.warnings:
                 say(f"  Warning: {warning}")
-    if ended.state != "complete" and not (detach and ended.state in ACTIVE):
+    if detach and ended.state in ACTIVE:
+        return
+    failed = verdicts["error"]
+    for words in ended.failures if failed else ():
+        say(inert(f"  Error: {words}"))
+    if ended.state != "complete":
         say(inert(ended.message or f"Run {ended.run} is {ended.state}."))
         say(f"  Go on with it: workbench runs {database} resume {ended.run}")
-        sys.exit(1)
+        sys.exit(REFUSED_SOME if ended.state == "paused" and ended.message else 1)
+    if failed and failed == sum(verdicts.values()):
+        say(
+            "Every item ended in an error. Judge them again: "
+            f"workbench runs {database} resume {ended.run} --retry-errors"
+        )
+        sys.exit(REFUSED_SOME)
 
 
 def _judged_by_stored_replies(info: RunInfo) -> int:

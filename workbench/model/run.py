@@ -145,6 +145,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         selected: At its start: items the selection has.
         reused: At its start: how many of them had a verdict already.
         usage: What it has asked of model servers; None for a verifier that asks none.
+        failures: What was said on verdicts "error", the commonest first; empty where they were not looked up.
         recorded: Whether verdicts rest on recorded replies instead of a live model's; None where it was not looked up.
         isolations: Outcomes of programs by how these were kept in; None where they were not counted.
         provenance: What outcomes of programs depend on; more than one where a later start found something else.
@@ -176,6 +177,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     selected: int | None = None
     reused: int | None = None
     usage: RunUsage | None = None
+    failures: list[str] = []
     recorded: bool | None = None
     isolations: dict[Level, int] | None = None
     provenance: list[Provenance] = []

@@ -133,7 +133,7 @@ class _Desk:
         tasks += [asyncio.create_task(self._judge()) for _ in range(self._places)]
         try:
             await self._attend(tasks)
-            if self._held and not self._has_answered():
+            if not self._has_answered() and any(judged.verdict.reason not in _OWN for _, judged, _ in self._held):
                 self._caller.halt_unless_answered()
             self._land_held()
         except Exception:

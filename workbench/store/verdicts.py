@@ -173,6 +173,16 @@ def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
+def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[str, str | None, int]]:
+    """(reason, words, count) of a run's verdicts "error", the most frequent first, and no more kinds than ``most``."""
+    return connection.execute(
+        "SELECT coalesce(v.reason, ''), e.detail, count(*) FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
+        "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample "
+        "WHERE v.run_id = ? AND v.sample = 0 AND v.outcome = ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?",
+        (run, int(Outcome.ERROR), most),
+    ).fetchall()
+
+
 def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> Counts:
     """The selection's items, and their verdicts in a run (none yet: 0).
 

@@ -109,7 +109,7 @@ def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], dict[Pa
         pieces = measured.pieces(counted, asked.protocol)
         rows = with_deltas(rows, measured.columns, pieces)
         # What is said without a look at the completion can only differ by what gold is.
-        if entry.name not in BASELINES:
+        if entry.name not in BASELINES and rows[0].accuracy is not None:
             tests = tests_of(measured.columns, pieces)
     return [structs.replace(row, kind=entry.kind) for row in rows], tests, _average(rows, measured, asked)
 
@@ -119,6 +119,8 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: Asked) -> Avera
     from workbench.analysis.averages import average, shares
 
     everything, *groups = rows
+    if everything.accuracy is None:
+        return average(everything.verifier, None, (), asked.by or "type")
     if asked.by is not None and "reason" not in crossing(asked.by):
         return average(everything.verifier, everything.accuracy, [row.accuracy for row in groups], asked.by)
     counted, right = measured.graded(asked.protocol)

@@ -40,6 +40,7 @@ def notes(
             return ("There are no such items.",)
         return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
     return (
+        *_failed(everything, report.protocol),
         *_constant(everything, verifiers),
         *_detectable(verifiers, entries),
         *_cells(report),
@@ -56,6 +57,25 @@ def notes(
 def judged(row: AccuracyRow, protocol: str) -> int:
     """Items with gold and a verdict, decided or not."""
     return row.n + (row.abstain + row.error if protocol == "decided" else 0)
+
+
+def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
+    """Whose runs failed, and on how much: what a server refuses says nothing of a verifier."""
+    for row in everything:
+        if not row.error:
+            continue
+        if not row.n:
+            yield (
+                f"{row.verifier} failed on all {counted(row.error, 'item')} it was asked about: nothing is measured. "
+                "`workbench runs DB show N` says why."
+            )
+            continue
+        whole = judged(row, protocol)
+        how = {"forced": "They count as “incorrect”.", "strict": "They count as wrong."}.get(
+            protocol, "They are left out."
+        )
+        share = percent(row.error / whole)
+        yield f"{row.verifier} failed on {row.error:,} of {counted(whole, 'item')} ({share} %). {how}"
 
 
 def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:

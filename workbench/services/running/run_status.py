@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 _RESTARTS = 3
 _PACE_S = 10.0
+_MOST_FAILURES = 5
 
 
 def run_info(project: Project, run: int) -> RunInfo:
@@ -43,10 +44,17 @@ def run_info(project: Project, run: int) -> RunInfo:
         verdicts=verdicts,
         reasons=reasons,
         timeouts=stored_verdicts.by_timeout(reader, run),
+        failures=_failures(reader, run) if verdicts["error"] else [],
         recorded=recorded,
         isolations=test_results.levels(reader, run) or None,
         provenance=provenance.of_run(reader, run),
     )
+
+
+def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
+    """The servers' and programs' own words on a run's errors, each with how often."""
+    found = stored_verdicts.failures(connection, run, _MOST_FAILURES)
+    return [f"{count:,} × {reason}: {words}" if words else f"{count:,} × {reason}" for reason, words, count in found]
 
 
 def runs(project: Project) -> list[RunInfo]:

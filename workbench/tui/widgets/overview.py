@@ -92,8 +92,14 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
 
 
 def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
-    """Runs with their progress."""
-    return _lines(run_line(run, width) for run in runs)
+    """Runs with their progress; under one that stopped by itself, why."""
+    return _lines(line for run in runs for line in (run_line(run, width), *_why(run, width)))
+
+
+def _why(run: RunInfo, width: int) -> list[Content]:
+    if run.message is None or run.writes or run.state not in ("paused", "failed"):
+        return []
+    return [Content.styled(fit(f"  ! {run.message}", max(20, width - 4)).rstrip(), "$text-error")]
 
 
 def run_line(run: RunInfo, width: int = NARROW) -> Content:

@@ -103,7 +103,11 @@ def duration(seconds: float) -> str:
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
     """A run with the last counts by word and reason there are."""
     known = counted.get(run.run)
-    return run if known is None else structs.replace(run, verdicts=known.verdicts, reasons=known.reasons)
+    return (
+        run
+        if known is None
+        else structs.replace(run, verdicts=known.verdicts, reasons=known.reasons, failures=known.failures)
+    )
 
 
 def sentence(run: RunInfo) -> Content:
@@ -169,6 +173,8 @@ def _remark(run: RunInfo) -> Content:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:
         return Content.styled("! Nobody works on it. Resume it to go on; no verdict is lost.", "$text-warning")
+    if run.failures:
+        return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
     reasons = reasons_text(run, 4)
     return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
 
@@ -202,6 +208,9 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]
     if run.timeouts:
         lines.append(Content.styled(timeout_words(run.timeouts), "$text-warning"))
+    if run.failures:
+        lines += [Content(""), Content.styled("Errors", "bold $text-accent")]
+        lines += [Content(printable(words)) for words in run.failures]
     lines += [Content(""), Content.styled("Reasons", "bold $text-accent")]
     reasons = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     whole = sum((run.verdicts or {}).values())

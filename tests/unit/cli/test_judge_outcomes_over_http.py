@@ -188,7 +188,7 @@ def test_a_tie_abstains(desk: Desk) -> None:
 
 def test_a_refused_key_pauses_the_run_and_is_named_by_its_variable_alone(desk: Desk, script: Script) -> None:
     said = desk.judge("locked", "few")
-    assert said.code == 1
+    assert said.code == 3
     assert '"state": "paused"' in said.out
     assert VARIABLE in said.err
     assert "Incorrect API key" in said.err
@@ -200,7 +200,7 @@ def test_a_refused_key_pauses_the_run_and_is_named_by_its_variable_alone(desk: D
 
 def test_a_missing_key_pauses_until_it_is_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     said = desk.judge("keyless", "few", api_key_env="NO_SUCH_KEY")
-    assert said.code == 1
+    assert said.code == 3
     assert "NO_SUCH_KEY, which is not set" in said.err
     assert desk.asked("keyless") == []
     monkeypatch.setenv("NO_SUCH_KEY", KEY)

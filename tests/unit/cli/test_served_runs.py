@@ -87,9 +87,9 @@ def test_a_run_from_estimate_to_transcript(project: Project) -> None:
     assert "\x1b" not in text
 
 
-def test_a_budget_ends_the_command_with_1_and_says_how_to_go_on(project: Project) -> None:
+def test_a_budget_ends_the_command_with_3_and_says_how_to_go_on(project: Project) -> None:
     with scripted(lambda received: "Yes") as server:
-        out, err = call(project, "verify", *asking(server, max_calls=5), code=1)
+        out, err = call(project, "verify", *asking(server, max_calls=5), code=3)
         assert "is paused" in out
         assert "The budget is used up: 5 of 5 calls were made. Raise it and resume the run." in err
         assert document(project, "verify", *asking(server))["state"] == "complete"

@@ -51,10 +51,18 @@ class HereRunner:
         begun = start(self.project, VERIFIER, options(url, **more), name, selection or Selection())
         return self.work(begun.run)
 
-    def resume(self, run: int, *, retry_errors: bool = False) -> RunInfo:
+    def ask_again(
+        self, url: str, name: str | None = None, selection: Selection | None = None, **more: object
+    ) -> RunInfo:
+        """The same with all replies asked for anew."""
+        self.claim()
+        chosen = selection or Selection()
+        return self.work(start(self.project, VERIFIER, options(url, **more), name, chosen, ask_again=True).run)
+
+    def resume(self, run: int, *, retry_errors: bool = False, retry_unread: bool = False) -> RunInfo:
         """Resume a run and have it done."""
         self.claim()
-        resume(self.project, run, retry_errors=retry_errors)
+        resume(self.project, run, retry_errors=retry_errors, retry_unread=retry_unread)
         return self.work(run)
 
     def work(self, run: int) -> RunInfo:

@@ -81,6 +81,7 @@ def _stored(told: Told) -> tuple[Call, Response]:
     request = hashlib.sha256(told.request).digest()
     call = Call(
         key=hashlib.sha256(request + told.sample.to_bytes(8, "big") + told.response).digest(),
+        server="http://localhost",
         request=request,
         body=told.request,
         profile="openai-compatible",

@@ -37,6 +37,7 @@ _MOST_SHOWN = 20
 @click.option("--retry-errors", is_flag=True, help='With resume: judge the items with the verdict "error" again.')
 @click.option("--retry-timeouts", is_flag=True, help="With resume: judge the items again that had no more time.")
 @click.option("--yes", is_flag=True, help="With delete: don't ask.")
+@click.option("--retry-unread", is_flag=True, help="With resume: ask again where a reply held no verdict.")
 @trust_option
 @unsafe_option
 @json_option
@@ -47,6 +48,7 @@ def command(
     retry_errors: bool,
     retry_timeouts: bool,
     yes: bool,
+    retry_unread: bool,
     trust: bool,
     allow_unsafe: bool,
     as_json: bool,
@@ -63,6 +65,8 @@ def command(
         raise click.UsageError("--retry-timeouts goes with resume.")
     if yes and verb != "delete":
         raise click.UsageError("--yes goes with delete.")
+    if retry_unread and verb != "resume":
+        raise click.UsageError("--retry-unread goes with resume.")
     if (run is None) != (verb == "list"):
         raise click.UsageError("list takes no run number." if verb == "list" else f"{verb} needs a run number.")
     with project_at(database) as project:
@@ -71,7 +75,7 @@ def command(
         elif verb == "delete":
             _delete(project, run, yes, as_json)
         else:
-            _do(project, verb, run, retry_errors, retry_timeouts, trust, allow_unsafe)
+            _do(project, verb, run, retry_errors, retry_timeouts, retry_unread, trust, allow_unsafe)
             _show(project, verb, run, as_json)
 
 
@@ -94,6 +98,7 @@ def _do(
     run: int,
     retry_errors: bool,
     retry_timeouts: bool,
+    retry_unread: bool,
     trust: bool,
     allow_unsafe: bool,
 ) -> None:
@@ -107,6 +112,7 @@ def _do(
                 trust=yes,
                 retry_errors=retry_errors,
                 retry_timeouts=retry_timeouts,
+                retry_unread=retry_unread,
                 allow_unsafe=allow_unsafe,
             ),
             trust,

@@ -39,6 +39,11 @@ from workbench.render.timeouts import timeout_words
 @click.option("--limit", type=whole_number, help="Only the first so many of these items.")
 @click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
 @click.option("--retry-timeouts", is_flag=True, help="Judge the items again that had no more time.")
+@click.option(
+    "--ask-again",
+    is_flag=True,
+    help="Take the verdicts on these items back and ask the model servers anew, whatever replies are stored.",
+)
 @click.option("--detach", is_flag=True, help="Start it and return; `workbench runs DB` shows it.")
 @trust_option
 @unsafe_option
@@ -52,6 +57,7 @@ def command(
     limit: int | None,
     workers: int | None,
     retry_timeouts: bool,
+    ask_again: bool,
     detach: bool,
     trust: bool,
     allow_unsafe: bool,
@@ -59,9 +65,9 @@ def command(
 ) -> None:
     """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
 
-    Stored verdicts are never repeated. Exit code 3: the run paused by itself, such as when its server refuses all
-    calls, or every item ended in an error. The work is done by a background process: Ctrl-C leaves it going, and so
-    does closing the terminal.
+    Stored verdicts are never repeated, and stored replies of the same server are not asked for again. The work is
+    done by a background process: Ctrl-C leaves it going, and so does closing the terminal. Exit code 3: the run paused
+    by itself, such as when its server refuses all calls, or every item ended in an error.
     """
     from workbench.services.running.run_costs import estimate
     from workbench.services.running.verifying import start, verdict_counts
@@ -75,7 +81,16 @@ def command(
             say(estimate_words(expected))
         info = trusting(
             lambda yes: start(
-                project, verifier, chosen, name, selection, workers, yes, allow_unsafe, retry_timeouts=retry_timeouts
+                project,
+                verifier,
+                chosen,
+                name,
+                selection,
+                workers,
+                yes,
+                allow_unsafe,
+                retry_timeouts=retry_timeouts,
+                ask_again=ask_again,
             ),
             trust,
         )

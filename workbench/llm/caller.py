@@ -44,6 +44,22 @@ class Answer(Struct, frozen=True, kw_only=True):
     reused: bool
 
 
+class Filtered(CallFailed):
+    """The server's filter has taken the words of a reply; it is stored, and asking again may change nothing.
+
+    Attributes:
+        key: What it is stored under.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__("content_filter", "the server's content filter stopped the reply")
+        self.key = key
+
+
+_Led = tuple[bytes, Reply]
+"""A reply that was asked for, and the key it is stored under."""
+
+
 class Caller:
     """A run's calls to its servers; open from ``async with`` on.
 
@@ -85,7 +101,7 @@ class Caller:
         self._gate = Gate(START if sells else limits.concurrency, limits.concurrency, self._clock)
         self._pace = Pace(limits, self._clock)
         self._budget = Budgets(Budget(limits, journal.spent()), *([] if shared is None else [shared]))
-        self._flights: dict[bytes, asyncio.Future[Reply]] = {}
+        self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
         self.errors: Counter[str] = Counter()
         self.reused = 0
@@ -129,16 +145,19 @@ class Caller:
         for note in prepared.built.notes:
             self._warn(note)
         while True:
-            stored = self._journal.recall(prepared.key)
-            if stored is not None:
-                self._note_origin(stored.origin)
-                return self._reuse(prepared.key, _wanted(reread(stored)))
+            for key in prepared.keys.values():
+                stored = self._journal.recall(key)
+                if stored is not None:
+                    self._note_origin(stored.origin)
+                    return self._reuse(key, _wanted(key, reread(stored)))
             flight = self._flights.get(prepared.key)
             if flight is None:
-                return Answer(reply=_wanted(await self._lead(lane, item, prepared)), key=prepared.key, reused=False)
+                key, reply = await self._lead(lane, item, prepared)
+                return Answer(reply=_wanted(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
-                return self._reuse(prepared.key, _wanted(flight.result()))
+                key, reply = flight.result()
+                return self._reuse(key, _wanted(key, reply))
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """The reply to a request if it is stored; no server is asked.
@@ -146,8 +165,10 @@ class Caller:
         Raises:
             CallFailed: The server's filter has taken its words, or it has no such call.
         """
-        stored = self._journal.recall(self._lanes[role].prepare(request, sample).key)
-        return None if stored is None else _wanted(reread(stored))
+        for key in self._lanes[role].prepare(request, sample).keys.values():
+            if (stored := self._journal.recall(key)) is not None:
+                return _wanted(key, reread(stored))
+        return None
 
     @property
     def in_doubt(self) -> bool:
@@ -168,12 +189,12 @@ class Caller:
         self.reused += 1
         return Answer(reply=reply, key=key, reused=True)
 
-    async def _lead(self, lane: Lane, item: int, prepared: Prepared) -> Reply:
+    async def _lead(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
         """Ask, on behalf of everybody who waits for the same reply."""
-        flight: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        flight: asyncio.Future[_Led] = asyncio.get_running_loop().create_future()
         self._flights[prepared.key] = flight
         try:
-            reply = await self._persist(lane, item, prepared)
+            led = await self._persist(lane, item, prepared)
         except (CallFailed, Halt) as failure:
             flight.set_exception(failure)
             flight.exception()
@@ -183,10 +204,10 @@ class Caller:
             raise
         finally:
             del self._flights[prepared.key]
-        flight.set_result(reply)
-        return reply
+        flight.set_result(led)
+        return led
 
-    async def _persist(self, lane: Lane, item: int, prepared: Prepared) -> Reply:
+    async def _persist(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
         """Ask until there is a reply or no hope."""
         patience = Patience(self._clock)
         await lane.trial.begin()
@@ -207,7 +228,7 @@ class Caller:
         finally:
             lane.trial.end()
 
-    async def _attempt(self, lane: Lane, item: int, prepared: Prepared) -> Reply:
+    async def _attempt(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
         key = lane.key(self._environment)
         self._require_price(lane)
         if key is not None and lane.sends_key_in_clear:
@@ -222,17 +243,17 @@ class Caller:
         try:
             reckoned = await self._pace.take(estimate)
             sent = True
-            reply = await self._send(lane, item, prepared, key)
-            usage = reply.usage
-            self._pace.correct(reckoned, reply.usage)
-            return reply
+            led = await self._send(lane, item, prepared, key)
+            usage = led[1].usage
+            self._pace.correct(reckoned, usage)
+            return led
         except AttemptFailed as failure:
             sent = not failure.unreachable
             raise
         finally:
             self._budget.settle(estimate, usage, sent=sent)
 
-    async def _send(self, lane: Lane, item: int, prepared: Prepared, key: str | None) -> Reply:
+    async def _send(self, lane: Lane, item: int, prepared: Prepared, key: str | None) -> _Led:
         """Journal and send one attempt; one that is cancelled stays journalled as sent."""
         address = lane.choose()
         call = lane.call(prepared, address)
@@ -253,7 +274,7 @@ class Caller:
             self.in_flight -= 1
         self._journal.done(attempt, call, response)
         self._note_success(lane, address, prepared, reply)
-        return reply
+        return call.key, reply
 
     async def _exchange(self, lane: Lane, call: Call, prepared: Prepared, key: str | None) -> tuple[Response, Reply]:
         began = self._clock.now()
@@ -344,14 +365,14 @@ def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
     return Halt(halt.code, f"{halt.message} The last call that failed: {failure.detail}.")
 
 
-def _wanted(reply: Reply) -> Reply:
+def _wanted(key: bytes, reply: Reply) -> Reply:
     """The reply, unless the server's filter has taken its words.
 
     Raises:
-        CallFailed: It has; asking again changes nothing.
+        Filtered: It has.
     """
     if ending(reply) == "content_filter":
-        raise CallFailed("content_filter", "the server's content filter stopped the reply")
+        raise Filtered(key)
     return reply
 
 

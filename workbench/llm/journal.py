@@ -13,13 +13,15 @@ class Call(Struct, frozen=True, kw_only=True):
     """One request, as it is about to be sent.
 
     Attributes:
-        key: sha256 of the canonical request and the sample's index.
+        key: sha256 of the canonical request, the server's place and the sample's index.
+        server: That place: the server's name, or its address.
         request: sha256 of the canonical request.
         body: The very bytes to send.
         url: Where, without the key.
     """
 
     key: bytes
+    server: str
     request: bytes
     body: bytes
     profile: str
@@ -67,7 +69,7 @@ class Journal(Protocol):
     """Keeps calls; every coroutine returns when what it says is committed."""
 
     def recall(self, key: bytes) -> Response | None:
-        """The response that was stored for a key, in whichever run."""
+        """The response that was stored for a key, in whichever run, unless it is not to be used any more."""
         ...
 
     def spent(self) -> Spent:

@@ -32,19 +32,25 @@ class Prepared(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent to any of a server's addresses.
 
     Attributes:
-        key: sha256 of the canonical request and the sample's index: what a stored reply is found by.
+        keys: sha256 of the canonical request, the server's place and the sample's index, by place: what a stored reply
+            is found by. A server has several places where it has several addresses, or a name beside them.
         request: sha256 of the canonical request: profile, path and body.
         characters: Length of what the model is to read.
         count: Texts that are to be scored; None for a chat.
     """
 
-    key: bytes
+    keys: dict[str, bytes]
     request: bytes
     built: Built
     sample: int
     estimate: Estimate
     characters: int
     count: int | None
+
+    @property
+    def key(self) -> bytes:
+        """The first of them."""
+        return next(iter(self.keys.values()))
 
 
 class Address(Struct):
@@ -89,8 +95,9 @@ class Lane:
             raise CallFailed("bad_request", str(error)) from None
         parts = (self.profile.name.encode(), built.path.encode(), built.body)
         digest = hashlib.sha256(b"\0".join(parts)).digest()
+        places = dict.fromkeys(place for address in self.addresses for place in self._places(built, address))
         return Prepared(
-            key=hashlib.sha256(digest + str(sample).encode()).digest(),
+            keys={place: reply_key(digest, place, sample) for place in places},
             request=digest,
             built=built,
             sample=sample,
@@ -105,10 +112,17 @@ class Lane:
         cost = cost_of(Usage(prompt_tokens=prompt, completion_tokens=reply), self.price)
         return Estimate(prompt=prompt, completion=reply, cost=cost or 0.0)
 
+    def _places(self, built: Built, address: Address) -> tuple[str, ...]:
+        """A name goes before addresses, whose replies it takes over."""
+        own = urls.place_of(self.url(built, address.base), built.path)
+        return (own,) if self.server.name is None else (self.server.name, own)
+
     def call(self, prepared: Prepared, address: Address) -> Call:
         """What the journal keeps of an attempt."""
+        place = self._places(prepared.built, address)[0]
         return Call(
-            key=prepared.key,
+            key=prepared.keys[place],
+            server=place,
             request=prepared.request,
             body=prepared.built.body,
             profile=self.profile.name,
@@ -189,6 +203,11 @@ class Lane:
         """An address didn't answer or reported an error of its own: others are asked for a while."""
         address.failures += 1
         address.rests_until = self._clock.now() + min(_LONGEST_REST_S, 2.0 ** min(address.failures - 1, 10))
+
+
+def reply_key(request: bytes, place: str, sample: int) -> bytes:
+    """What a reply to a request's sample at one place is stored under."""
+    return hashlib.sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 
 def without_key(key: str | None, received: Received) -> Received:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from workbench.llm.urls import place_of
+
 DEFAULT_CONCURRENCY = 100
 """Calls in flight at most, unless a run says otherwise."""
 
@@ -21,6 +23,7 @@ class Server(Struct, frozen=True, kw_only=True):
         key_variable: The environment variable that holds the key; None for a server without keys. The key itself is
             read when a call is made, and neither stored nor logged.
         timeout_s: Longest wait for a reply, in seconds.
+        name: A name for equal servers: those of one name share their replies, wherever they are.
     """
 
     profile: str
@@ -28,6 +31,12 @@ class Server(Struct, frozen=True, kw_only=True):
     model: str
     key_variable: str | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
+    name: str | None = None
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What tells its replies apart from those of others: its name, or else its addresses."""
+        return (self.name,) if self.name else tuple(sorted({place_of(url) for url in self.base_urls}))
 
 
 class Price(Struct, frozen=True, kw_only=True):

@@ -46,6 +46,16 @@ def without_version(base: str) -> str:
     return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
 
+def place_of(url: str, path: str = "") -> str:
+    """A server's place: its address without query, last ``/v1`` and, where one is given, the path of a call there.
+
+    ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are one place.
+    """
+    parts = urlsplit(url)
+    rest = parts.path.rstrip("/").removesuffix(path).rstrip("/").removesuffix("/v1").rstrip("/")
+    return f"{parts.scheme.lower()}://{parts.netloc.lower()}{rest}"
+
+
 def is_local(url: str) -> bool:
     """Whether the host is this machine."""
     host = urlsplit(url).hostname or ""

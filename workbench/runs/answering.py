@@ -19,7 +19,7 @@ from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.accounting import add_item
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.serving import GRACE_S, caller_of, verdict_of
+from workbench.runs.serving import GRACE_S, caller_of, reader_of, verdict_of
 from workbench.store.connection import Database
 from workbench.store.secrets import secret
 from workbench.verifiers.base import ServedVerifier
@@ -133,7 +133,7 @@ async def answering(
     Raises:
         UsageError: A server's address or a price is wrong.
     """
-    journal = RunJournal(database, lease, run)
+    journal = RunJournal(database, lease, run, reader=reader_of(verifier))
     try:
         async with caller_of(database, verifier, journal) as caller:
             answers = Answers(verifier, secret(database.reader()), journal, caller, timeout)

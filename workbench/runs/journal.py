@@ -23,7 +23,7 @@ from workbench.model.run import RunUsage
 from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
 from workbench.runs.lease import PATIENCE_S, Lease
 from workbench.store import calls, usage, verdict_calls, verdicts
-from workbench.store.calls import Attempt, AttemptOutcome
+from workbench.store.calls import Attempt, AttemptOutcome, Wanted
 from workbench.store.clock import now
 from workbench.store.connection import Database
 from workbench.store.verdict_calls import MadeCall
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 GROUP = 500
 """Entries in one transaction at most."""
+
+UNREAD: Final = ("unparsed", "malformed")
+"""Reasons of verdicts whose replies say nothing to who reads them."""
 
 NO_ITEM: Final = -1
 """What a call is asked for that is about no stored completion."""
@@ -94,13 +97,17 @@ class RunJournal:
 
     Args:
         numbers: The numbers of its attempts, where several runs are at work at a time.
+        reader: Who reads the replies, such as a parser with its version: what it could make nothing of before is
+            asked for again.
 
     Attributes:
         usage: What the run has used, entries that aren't committed yet included.
         stored: Verdicts committed by this journal.
     """
 
-    def __init__(self, database: Database, lease: Lease, run: int, numbers: Iterator[int] | None = None) -> None:
+    def __init__(
+        self, database: Database, lease: Lease, run: int, numbers: Iterator[int] | None = None, reader: str = ""
+    ) -> None:
         self._database = database
         self._reader = database.reader()
         self._lease = lease
@@ -109,6 +116,9 @@ class RunJournal:
             calls.lose_open(connection, run)
             self.usage = usage.get(connection, run) or RunUsage()
             self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
+            self._wanted = Wanted(
+                after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
+            )
         self._before = spent(self.usage)
         self._warnings = self.usage.warnings
         self._loop = asyncio.get_running_loop()
@@ -127,7 +137,7 @@ class RunJournal:
 
     def recall(self, key: bytes) -> Response | None:
         """The response to a key, in whichever run, committed or about to be."""
-        return self._fresh.get(key) or calls.response(self._reader, key)
+        return self._fresh.get(key) or calls.response(self._reader, key, self._wanted)
 
     def spent(self) -> Spent:
         """What the run had used before this start."""
@@ -300,6 +310,9 @@ class RunJournal:
             verdicts.put_samples(connection, run, [row for one in landed for row in one.judged.samples(one.item)])
             verdict_calls.put_calls(connection, run, [(one.item, one.calls) for one in landed])
             verdict_calls.put_traces(connection, run, [(one.item, one.trace) for one in landed if one.trace])
+            if self._wanted.reader:
+                unread = [one.item for one in landed if one.judged.verdict.reason in UNREAD]
+                verdict_calls.mark_unread(connection, run, unread, self._wanted.reader)
         usage.put(connection, run, self.usage)
 
     def _break(self, error: BaseException) -> None:

@@ -30,7 +30,7 @@ from workbench.store import provenance, runs, test_results, verdict_cache, verdi
 from workbench.store.connection import Database
 from workbench.store.runs import RunRow
 from workbench.store.test_results import TestResult
-from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, identity
+from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
 
@@ -217,9 +217,9 @@ class _Sink:
         """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
         from workbench.runs.journal import RunJournal
-        from workbench.runs.serving import judge_on_servers, work_on
+        from workbench.runs.serving import judge_on_servers, reader_of, work_on
 
-        journal = partial(RunJournal, self._database, self._lease, self._run)
+        journal = partial(RunJournal, self._database, self._lease, self._run, reader=reader_of(verifier))
         self.stored += judge_on_servers(work_on(self._database, verifier, chunks, journal, self.heed))
 
 
@@ -252,7 +252,7 @@ def _verifier(run: RunRow) -> AnyVerifier:
         WorkbenchError: It can't be loaded.
     """
     verifier = Registry().load(run.verifier.kind, run.verifier.options)
-    if verifier.version != run.version or identity(verifier) != run.verifier.config_hash:
+    if verifier.version != run.version or not is_identity(verifier, run.verifier.config_hash):
         raise RunError(
             f"The run is of {run.verifier.kind} {run.version}; version {verifier.version} is installed.",
             "Start it anew with: workbench verify",

@@ -14,7 +14,7 @@ from functools import partial
 from msgspec import Struct
 
 from workbench.config.prices import prices_of
-from workbench.llm.caller import Caller
+from workbench.llm.caller import Caller, Filtered
 from workbench.llm.records import Halt, Reply, Request
 from workbench.model.verdict import Outcome, VerifierInput
 from workbench.runs.journal import RunJournal, Waiter
@@ -79,6 +79,12 @@ def caller_of(database: Database, verifier: ServedVerifier, journal: RunJournal)
     servers = verifier.servers()
     prices = prices_of(database.path, (server.model for server in servers.values()))
     return Caller(servers, verifier.limits(), journal, prices)
+
+
+def reader_of(verifier: ServedVerifier) -> str:
+    """Who reads a verifier's replies: its parser, or itself at its version."""
+    said = verifier.config().get("parser")
+    return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
 
 async def verdict_of(
@@ -239,6 +245,9 @@ class _Asking:
             answer = await self._caller.call(self._item, role, request, sample)
         except Halt as halt:
             self.halt = halt
+            raise
+        except Filtered as filtered:
+            self._made[place] = MadeCall(filtered.key, step, role, False)
             raise
         self._made[place] = MadeCall(answer.key, step, role, answer.reused)
         return answer.reply

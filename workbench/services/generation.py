@@ -23,6 +23,7 @@ from workbench.services.project import Project
 from workbench.services.running.binding import bound_run
 from workbench.services.trust import require_servers
 from workbench.store import runs as stored_runs
+from workbench.verifiers.base import SERVER_AT
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from
@@ -77,9 +78,14 @@ class Models(Struct, frozen=True, kw_only=True):
     own: bool
 
     def config(self) -> dict[str, object]:
-        """All that may change a reply; where a server is and how hard it is asked does not."""
+        """All that may change a reply; how hard a server is asked does not."""
         return {
-            name: {"server": one.server.profile, "model": one.server.model, "sampling": structs.asdict(one.sampling)}
+            name: {
+                "server": one.server.profile,
+                "model": one.server.model,
+                SERVER_AT: list(one.server.places),
+                "sampling": structs.asdict(one.sampling),
+            }
             for name, one in self.models.items()
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -33,15 +33,36 @@ class AttemptOutcome(Struct, frozen=True):
     detail: str | None = None
 
 
+NOBODY: Final = "*"
+"""Stands for all readers where a response is not to be used any more."""
+
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
-def response(connection: sqlite3.Connection, key: bytes) -> Response | None:
-    """The response to a request's sample, if there is one."""
+class Wanted(Struct, frozen=True, kw_only=True):
+    """Which stored responses a run takes.
+
+    Attributes:
+        after: Those with greater numbers than this; earlier ones are to be asked for again.
+        own: Those with greater numbers than this came in this start of the run: what was made of them is no matter.
+        reader: Who reads them; one that this reader could make nothing of is asked for again.
+    """
+
+    after: int = 0
+    own: int = 2**62
+    reader: str = ""
+
+
+_ANY = Wanted()
+
+
+def response(connection: sqlite3.Connection, key: bytes, wanted: Wanted = _ANY) -> Response | None:
+    """The response to a request's sample, if there is one that is wanted."""
     row = connection.execute(
         f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE} "
-        "FROM responses AS r CROSS JOIN requests AS q ON q.id = r.request_id WHERE r.key = ?",
-        (key,),
+        "FROM responses AS r CROSS JOIN requests AS q ON q.id = r.request_id "
+        "WHERE r.key = ? AND r.id > ? AND (r.unread_by IS NULL OR r.id > ? OR r.unread_by NOT IN (?, ?))",
+        (key, wanted.after, wanted.own, NOBODY, wanted.reader),
     ).fetchone()
     if row is None:
         return None
@@ -82,15 +103,24 @@ def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutco
 
 
 def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[Call, Response]], moment: str) -> None:
-    """Store responses with their requests; the first response to a key stays."""
+    """Store responses with their requests; one that was asked for again takes the place of that before it.
+
+    The earlier one stays for those whose verdicts rest on it; no request finds it any more.
+    """
+    connection.executemany(
+        "UPDATE responses SET key = randomblob(32) WHERE key = ?", [(call.key,) for call, _ in found]
+    )
     connection.executemany(
         "INSERT OR IGNORE INTO requests (hash, profile, model, body) VALUES (?, ?, ?, ?)",
         [(call.request, call.profile, call.model, call.body) for call, _ in found],
     )
     connection.executemany(
-        f"INSERT OR IGNORE INTO responses (key, request_id, sample, task, body, ms, origin, created_at, {_USAGE}) "
-        "VALUES (?, (SELECT id FROM requests WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(call.key, call.request, call.sample, *_columns(reply), moment, *_sums(reply.usage)) for call, reply in found],
+        f"INSERT INTO responses (key, server, request_id, sample, task, body, ms, origin, created_at, {_USAGE}) "
+        "VALUES (?, ?, (SELECT id FROM requests WHERE hash = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (call.key, call.server, call.request, call.sample, *_columns(reply), moment, *_sums(reply.usage))
+            for call, reply in found
+        ],
     )
 
 
@@ -100,6 +130,23 @@ def _columns(reply: Response) -> tuple[object, ...]:
 
 def _sums(usage: Usage) -> tuple[object, ...]:
     return usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.reasoning_tokens, usage.cost
+
+
+def newest_response(connection: sqlite3.Connection) -> int:
+    """The number of the last response that is stored; 0 without any."""
+    row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()
+    return row[0]
+
+
+def asked_after(connection: sqlite3.Connection, run: int) -> int:
+    """Up to which number responses are no use to a run, since somebody wants it to ask again."""
+    row: tuple[int | None] | None = connection.execute("SELECT asked_after FROM runs WHERE id = ?", (run,)).fetchone()
+    return 0 if row is None else row[0] or 0
+
+
+def ask_again(connection: sqlite3.Connection, run: int) -> None:
+    """Have a run use no response that is stored by now."""
+    connection.execute("UPDATE runs SET asked_after = ? WHERE id = ?", (newest_response(connection), run))
 
 
 def lose_open(connection: sqlite3.Connection, run: int) -> None:

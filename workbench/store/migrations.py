@@ -20,6 +20,7 @@ from workbench.store import (
     schema_calls,
     schema_code,
     schema_labelling,
+    schema_replies,
     schema_sets,
 )
 from workbench.store.failures import roll_back
@@ -67,6 +68,9 @@ def _m008_amended(db: Any) -> None:
     for view in schema_amended.VIEWS_MADE_AGAIN:
         db.execute(f"DROP VIEW {view}")
     _make_anew(db, schema_amended.REBUILT, schema_amended.VERSION_8)
+    for statement in schema_replies.VERSION_8:
+        db.execute(statement)
+    schema_replies.give_to_servers(db)
 
 
 def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:

@@ -96,6 +96,16 @@ def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, op
     connection.execute("UPDATE verifiers SET config = ? WHERE id = ?", (stored, verifier.id))
 
 
+def put_config(
+    connection: sqlite3.Connection, verifier: ConfiguredVerifier, config: dict[str, Any], config_hash: str
+) -> None:
+    """State a configuration more fully than it was stored."""
+    stored = msgspec.json.encode({"options": verifier.options, "config": config}).decode()
+    connection.execute(
+        "UPDATE verifiers SET config = ?, config_hash = ? WHERE id = ?", (stored, config_hash, verifier.id)
+    )
+
+
 def every(connection: sqlite3.Connection) -> list[RunRow]:
     """All runs, oldest first."""
     return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} ORDER BY r.id")]

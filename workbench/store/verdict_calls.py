@@ -5,7 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from msgspec import Struct
+
+from workbench.store.calls import NOBODY
 
 
 class MadeCall(Struct, frozen=True):
@@ -48,6 +51,30 @@ def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int
             for item, calls in made
             for position, call in enumerate(calls)
         ],
+    )
+
+
+def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], reader: str) -> None:
+    """Note that nothing could be made of the responses behind some items' verdicts.
+
+    Args:
+        reader: Who could make nothing of them: others may. `calls.NOBODY` where nobody is to use them.
+    """
+    connection.executemany(
+        "UPDATE responses SET unread_by = ? "
+        "WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ? AND completion_id = ?)",
+        [(reader, run, item) for item in items],
+    )
+
+
+def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None:
+    """Have nobody use the responses any more that some items' verdicts rest on, and no other item's."""
+    chosen = msgspec.json.encode(list(items)).decode()
+    connection.execute(
+        "UPDATE responses SET unread_by = ?3 WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?1 "
+        "AND completion_id IN (SELECT value FROM json_each(?2)) EXCEPT SELECT response_id FROM verdict_calls "
+        "WHERE run_id <> ?1 OR completion_id NOT IN (SELECT value FROM json_each(?2)))",
+        (run, chosen, NOBODY),
     )
 
 

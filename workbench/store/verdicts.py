@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
-from workbench.store import changes
+from workbench.store import changes, verdict_calls
 from workbench.store.connection import Database
 from workbench.store.selection import FROM_ITEMS, SUBTYPE, compile_selection
 
@@ -89,7 +89,42 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
         How many there were.
     """
     rows = connection.execute(
-        "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?", (run, int(Outcome.ERROR))
+        "SELECT completion_id, reason FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?",
+        (run, int(Outcome.ERROR)),
+    ).fetchall()
+    verdict_calls.drop(connection, run, [item for item, reason in rows if reason in _OF_REPLIES])
+    return _take_back(connection, run, [item for item, _ in rows])
+
+
+def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
+    """The same for items whose replies hold no verdict; those replies are used for nothing any more.
+
+    Returns:
+        How many there were.
+    """
+    reasons = ", ".join("?" * len(_NO_VERDICT))
+    rows = connection.execute(
+        "SELECT completion_id FROM verdicts "
+        f"WHERE run_id = ? AND sample = 0 AND reason IN ({reasons}) AND outcome >= ?",
+        (run, *_NO_VERDICT, int(Outcome.ABSTAIN)),
+    )
+    items = [item for (item,) in rows]
+    verdict_calls.drop(connection, run, items)
+    return _take_back(connection, run, items)
+
+
+def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Selection) -> int:
+    """The same for all of the selection's items.
+
+    Returns:
+        How many there were.
+    """
+    where, parameters = compile_selection(selection)
+    limit = -1 if selection.limit is None else selection.limit
+    rows = connection.execute(
+        "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id IN "
+        f"(SELECT c.id FROM {_items(selection, FROM_ITEMS)} WHERE {where} ORDER BY c.id LIMIT ?)",
+        (run, *parameters, limit),
     )
     return _take_back(connection, run, [item for (item,) in rows])
 
@@ -134,6 +169,12 @@ def _take_back(connection: sqlite3.Connection, run: int, items: list[int]) -> in
     changes.note(connection, run, items)
     return len(items)
 
+
+_OF_REPLIES = ("malformed", "content_filter")
+"""Reasons of errors that follow from a reply which is stored."""
+
+_NO_VERDICT = ("unparsed", "truncated", "refused", *_OF_REPLIES)
+"""Reasons of verdicts that follow from replies without one."""
 
 _NO_EVIDENCE = (None,) * 8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 from msgspec import Struct
 
@@ -183,10 +183,33 @@ class SandboxedVerifier(Configured, Protocol):
 AnyVerifier = Verifier | ServedVerifier | SandboxedVerifier
 
 
+SERVER_AT: Final = "server_at"
+"""The name in a configuration of what tells a server's replies from those of others: `Server.places`."""
+
+TEST_SERVER_AT: Final = "test_server_at"
+"""The same for the server that writes tests, where that is another one."""
+
+
 def identity(verifier: Identified) -> str:
     """A hash of the kind and its configuration; the version is kept beside it, not in it."""
+    return _hash(verifier.name, verifier.config())
+
+
+def is_identity(verifier: Identified, known: str) -> bool:
+    """Whether a hash is this verifier's; one that was stored before configurations named the server is so at any."""
+    return known in (identity(verifier), _hash(verifier.name, _placeless(verifier.config())))
+
+
+def _placeless(value: Any) -> Any:
+    """A configuration as it was when servers were no part of it."""
+    if not isinstance(value, dict):
+        return value
+    return {name: _placeless(one) for name, one in value.items() if name not in (SERVER_AT, TEST_SERVER_AT)}
+
+
+def _hash(kind: str, config: dict[str, object]) -> str:
     canonical = json.dumps(
-        {"kind": verifier.name, "config": verifier.config()},
+        {"kind": kind, "config": config},
         sort_keys=True,
         separators=(",", ":"),
         ensure_ascii=False,

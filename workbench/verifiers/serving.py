@@ -13,12 +13,13 @@ from typing import Final, TypeVar
 
 from workbench.llm.profiles import PROFILES, guess
 from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, Server
-from workbench.llm.urls import checked
+from workbench.llm.urls import checked, place_of
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
     "base_url": "where the server is, such as http://localhost:8000/v1; several equal ones separated by commas",
     "model": "the model's name on the server",
     "server": f"kind of server: {', '.join(PROFILES)} (default: guessed from base_url)",
+    "server_name": "a name for equal servers, which share stored replies (default: base_url tells servers apart)",
     "api_key_env": "environment variable that holds the key; only its name is stored",
     "timeout": f"longest wait for a reply, in seconds (default {DEFAULT_TIMEOUT_S:g})",
 }
@@ -63,7 +64,16 @@ def server_from(options: Mapping[str, str]) -> Server:
         model=model_name(options, "model"),
         key_variable=variable,
         timeout_s=DEFAULT_TIMEOUT_S if timeout is None else timeout,
+        name=_server_name(options),
     )
+
+
+def _server_name(options: Mapping[str, str]) -> str | None:
+    """An address may serve as a name too, of servers that went on under others."""
+    if "server_name" not in options:
+        return None
+    name = model_name(options, "server_name")
+    return place_of(name) if "://" in name else name
 
 
 def limits_from(options: Mapping[str, str]) -> Limits:

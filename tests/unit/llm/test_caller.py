@@ -25,7 +25,7 @@ async def test_a_call_is_journalled_answered_and_never_made_again() -> None:
             first = await caller.call(7, "judge", asked("q"))
             again = await caller.call(8, "judge", asked("q"))
             other = await caller.call(8, "judge", asked("q"), sample=1)
-        async with caller_of("http://127.0.0.1:9/v1", journal=journal) as offline:
+        async with caller_of(server.url, journal=journal) as offline:
             later = await offline.call(9, "judge", asked("q"))
     assert (first.reply.text, first.reused) == ("Yes", False)
     assert again == later == Answer(reply=first.reply, key=first.key, reused=True)

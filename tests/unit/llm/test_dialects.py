@@ -400,8 +400,10 @@ REQUEST = st.builds(
 @given(request=REQUEST, sample=st.integers(0, 5), profile=st.sampled_from(sorted(PROFILES)))
 def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Chat, sample: int, profile: str) -> None:
     one = lane(profile).prepare(request, sample)
-    moved = Server(profile=profile, base_urls=("https://b.example/v1",), model="m", timeout_s=3, key_variable="OTHER")
-    assert Lane(moved, None, Clock()).prepare(request, sample) == one
+    same = Server(profile=profile, base_urls=("http://127.0.0.1:1/v1/",), model="m", timeout_s=3, key_variable="OTHER")
+    assert Lane(same, None, Clock()).prepare(request, sample) == one
+    elsewhere = Server(profile=profile, base_urls=("https://b.example/v1",), model="m")
+    assert Lane(elsewhere, None, Clock()).prepare(request, sample).key != one.key
     assert lane(profile).prepare(request, sample + 1).key != one.key
     assert lane(profile, model="other").prepare(request, sample).key != one.key
 
@@ -409,5 +411,5 @@ def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Cha
 def test_the_key_of_a_known_request_never_changes() -> None:
     # Stored replies are found by it: another value would pay for every one of them again.
     assert lane("vllm").prepare(CHAT, 3).key.hex() == (
-        "d5c5c769c1b0a46ea932732100656a10966734496a1c8040a83db468d03b0f4d"
+        "a02d38b99459e53c477ae110bba1044de5cbe3472703f659708b912f56e7bb67"
     )

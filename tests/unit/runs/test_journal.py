@@ -53,7 +53,14 @@ async def journal(project: Project) -> AsyncIterator[RunJournal]:
 def call(number: int) -> Call:
     name = str(number).encode()
     return Call(
-        key=b"key" + name, request=b"hash" + name, body=b"{}", profile="p", model="m", sample=0, url="http://server"
+        key=b"key" + name,
+        server="http://server",
+        request=b"hash" + name,
+        body=b"{}",
+        profile="p",
+        model="m",
+        sample=0,
+        url="http://server",
     )
 
 

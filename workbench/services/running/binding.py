@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from workbench.errors import UsageError
 from workbench.model.run import ConfiguredVerifier
 from workbench.store import runs as stored_runs
-from workbench.verifiers.base import Identified, identity
+from workbench.verifiers.base import SERVER_AT, Identified, identity, is_identity
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,7 +25,7 @@ def bound_run(connection: sqlite3.Connection, name: str, verifier: Identified, o
 def bind(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
     """Bind a name to a configuration, unless it is bound to it already; returns the configured verifier's row id.
 
-    Options that change no verdict (a server's address, a budget) may differ: the ones given last are kept.
+    Options that change no verdict (a budget, how long to wait) may differ: the ones given last are kept.
 
     Raises:
         UsageError: The name is bound to another configuration.
@@ -39,6 +41,10 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
             config_hash=identity(verifier),
         )
     require_same(bound, verifier)
+    if bound.config_hash != identity(verifier):
+        # Stored before configurations named the server.
+        stored_runs.put_config(connection, bound, verifier.config(), identity(verifier))
+        bound = structs.replace(bound, config=verifier.config())
     if bound.options != options:
         stored_runs.put_options(connection, bound, options)
     return bound.id
@@ -50,11 +56,17 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
     Raises:
         UsageError: The name is bound to another configuration.
     """
-    if bound.config_hash != identity(verifier):
+    if not is_identity(verifier, bound.config_hash):
+        moved = f" If it is the same server at another address: -o server_name={_place(bound)}" if _place(bound) else ""
         raise UsageError(
             f"The name {bound.name!r} has another configuration: {_difference(bound, verifier)}.",
-            "Give this one a name of its own with --name.",
+            f"Give this one a name of its own with --name.{moved}",
         )
+
+
+def _place(bound: ConfiguredVerifier) -> str | None:
+    places = bound.config.get(SERVER_AT)
+    return str(places[0]) if isinstance(places, list) and len(places) == 1 else None
 
 
 def _difference(bound: ConfiguredVerifier, verifier: Identified) -> str:

@@ -31,12 +31,12 @@ from workbench.services.running.binding import bound_run
 from workbench.services.running.run_status import Watch, light_info, run_info, run_row, runs, wait
 from workbench.services.running.verdicts import run_of, verdict_counts, verdict_evidence, verdict_lines
 from workbench.services.trust import require_level, require_trust
+from workbench.store import calls, tests
 from workbench.store import runs as stored_runs
-from workbench.store import tests
 from workbench.store import verdicts as stored_verdicts
 from workbench.store.runs import RunRow
 from workbench.store.selection import check_names, require_items
-from workbench.verifiers.base import SandboxedVerifier
+from workbench.verifiers.base import AnyVerifier, SandboxedVerifier
 from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
@@ -115,6 +115,7 @@ def start(
     trust: bool = False,
     allow_unsafe: bool = False,
     retry_timeouts: bool = False,
+    ask_again: bool = False,
 ) -> RunInfo:
     """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
 
@@ -128,6 +129,8 @@ def start(
         allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
             asked for.
         retry_timeouts: Take the run's verdicts back on items that had no more time, and judge these again.
+        ask_again: Take its verdicts on the selection back, and ask its servers anew for everything: no reply that is
+            stored by now is used. The earlier replies stay with the other verdicts that rest on them.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -161,6 +164,8 @@ def start(
         run = bound_run(connection, name, verifier, options)
     if retry_timeouts:
         _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+    if ask_again:
+        _ask_again(project, run, verifier, selection)
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -196,6 +201,7 @@ def resume(
     trust: bool = False,
     retry_errors: bool = False,
     retry_timeouts: bool = False,
+    retry_unread: bool = False,
     allow_unsafe: bool = False,
 ) -> RunInfo:
     """Go on with a run that was paused, cancelled or failed, or whose runner died; take in new items.
@@ -203,6 +209,7 @@ def resume(
     Args:
         retry_errors: Take its verdicts "error" back, and judge those items again.
         retry_timeouts: The same for items that had no more time.
+        retry_unread: The same for items whose replies hold no verdict; their servers are asked anew.
         trust: Whether the user accepts the servers and the template its stored options name.
         allow_unsafe: Whether the user lets solutions be run with limits alone; the runner pauses a run that would
             need that.
@@ -225,6 +232,8 @@ def resume(
         _take_back(project, run, stored_verdicts.take_back_errors, "errors")
     if retry_timeouts:
         _take_back(project, run, stored_verdicts.take_back_timeouts, "timeouts")
+    if retry_unread:
+        _take_back(project, run, stored_verdicts.take_back_unread, "replies without a verdict")
     counts = stored_verdicts.of_selection(reader, run, row.selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
@@ -243,6 +252,17 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
             raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
         if take_back(connection, run) and row.state == "complete":
             stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
+
+
+def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Selection) -> None:
+    if verifier.isolation != "served":
+        raise UsageError("Only a verifier that asks model servers can ask again.", "Leave --ask-again out.")
+
+    def take_back(connection: sqlite3.Connection, run: int) -> int:
+        calls.ask_again(connection, run)
+        return stored_verdicts.take_back_chosen(connection, run, selection)
+
+    _take_back(project, run, take_back, "verdicts")
 
 
 def obeyed(project: Project, run: int) -> RunInfo:

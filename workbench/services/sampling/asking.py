@@ -138,7 +138,7 @@ class Asking:
         """What a model is to write for a part and hasn't; what failed for good is left out."""
         failed = self._failed.get(model)
         missing = self._missing(self._models[model], self._parts[part])
-        return [wish for wish in missing if not failed or self._prepared(model, wish).key not in failed]
+        return [wish for wish in missing if not failed or failed.keys().isdisjoint(self._keys(model, wish))]
 
     def store(self, replies: Iterator[tuple[str, Wish, Reply]]) -> int:
         """Store what was written as completions, all of it or nothing."""
@@ -163,12 +163,14 @@ class Asking:
         for questions in some_at_a_time([one for part in self._parts for one in part], _TOGETHER):
             missing = [self._prepared(name, wish) for wish in self._missing(model, questions)]
             found.there += len(questions) * model.samples - len(missing)
-            answered = stored.answered(reader, [one.key for one in missing]) if replies else set()
+            keys = [key for one in missing for key in one.keys.values()]
+            answered = stored.answered(reader, keys) if replies else set()
             for one in missing:
-                if one.key in answered:
-                    self._count_answered(found, one.key)
-                elif one.key in failed:
-                    found.failed[failed[one.key].code] += 1
+                own = one.keys.values()
+                if there := next((key for key in own if key in answered), None):
+                    self._count_answered(found, there)
+                elif gone := next((key for key in own if key in failed), None):
+                    found.failed[failed[gone].code] += 1
                 else:
                     found.calls += 1
                     found.prompt_tokens += one.estimate.prompt
@@ -193,6 +195,9 @@ class Asking:
             for sample in range(model.samples)
             if (question.id, key := f"{question.key}/{model.name}/{sample + 1}") not in there
         ]
+
+    def _keys(self, model: str, wish: Wish) -> set[bytes]:
+        return set(self._prepared(model, wish).keys.values())
 
     def _prepared(self, model: str, wish: Wish) -> Prepared:
         return self._lanes[model].prepare(wish.request, wish.sample)

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from workbench.llm.records import Message, Sampling
 from workbench.llm.server import Limits, Price, Server
 from workbench.model.sets import SetName
+from workbench.verifiers.base import SERVER_AT
 
 QUESTION: Final = "{question}"
 """Where the question stands in a prompt; the only placeholder, all else is the prompt's own text."""
@@ -55,10 +56,11 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
     price: Price | None
 
     def config(self, prompt: Prompt) -> dict[str, object]:
-        """All that may change a reply; where the server is and how hard it is asked does not."""
+        """All that may change a reply; how hard the server is asked does not."""
         return {
             "server": self.server.profile,
             "model": self.server.model,
+            SERVER_AT: list(self.server.places),
             "sampling": structs.asdict(self.sampling),
             "prompt_sha256": prompt.sha256,
         }

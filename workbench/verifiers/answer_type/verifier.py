@@ -10,7 +10,7 @@ from workbench.model.suggestion import ANSWER_TYPE
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.answer_type.reading import suggestion
 from workbench.verifiers.answer_type.request import PROMPT, READING
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.judges.case import Case
 from workbench.verifiers.judges.outcome import silent
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, switch
@@ -48,6 +48,7 @@ class AnswerType:
             "parser": READING,
             "server": self._server.profile,
             "model": self._server.model,
+            SERVER_AT: list(self._server.places),
             "fence": self._fence,
             "neutralise": self._neutralise,
         }

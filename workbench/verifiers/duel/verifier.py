@@ -9,7 +9,7 @@ from workbench.llm.records import Ask
 from workbench.llm.server import Limits, Server
 from workbench.model.study import DUEL
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.duel.reading import DIMENSIONS, preferences, winner
 from workbench.verifiers.judges.case import Case
 from workbench.verifiers.judges.outcome import silent
@@ -59,6 +59,7 @@ class JudgeDuel:
             "parser": READING,
             "server": self._server.profile,
             "model": self._server.model,
+            SERVER_AT: list(self._server.places),
         }
 
     def servers(self) -> dict[str, Server]:

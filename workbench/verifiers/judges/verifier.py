@@ -12,7 +12,7 @@ from msgspec import structs
 from workbench.llm.records import Ask, Sampling
 from workbench.llm.server import Limits, Server
 from workbench.model.verdict import VerifierInput
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.judges.case import Case
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
@@ -90,7 +90,7 @@ class LlmJudge:
         self._strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
 
     def config(self) -> dict[str, object]:
-        """All that may change a verdict; where the server is and how hard it is asked does not."""
+        """All that may change a verdict; how hard the server is asked does not."""
         return {
             "strategy": self._strategy_name,
             "template": f"{self._template.id}@{self._template.version}",
@@ -98,6 +98,7 @@ class LlmJudge:
             "parser": self._parser.id,
             "server": self._server.profile,
             "model": self._server.model,
+            SERVER_AT: list(self._server.places),
             "sampling": {call.name: msgspec.to_builtins(call.sampling) for call in self._template.calls},
             "samples": self._samples,
             "reference": self._with_reference,

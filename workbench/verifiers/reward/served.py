@@ -7,7 +7,7 @@ from typing import ClassVar, Final, get_args
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.llm.server import Limits, Server
 from workbench.model.verdict import VerifierInput
-from workbench.verifiers.base import Isolation, Judged
+from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.reward.form import FORM_OPTIONS, form_from
 from workbench.verifiers.reward.grading import GRADING_OPTIONS, chosen, graded, label_from, threshold_from
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, choice, limits_from, server_from
@@ -55,6 +55,7 @@ class RewardModel:
         return {
             "server": self._server.profile,
             "model": self._server.model,
+            SERVER_AT: list(self._server.places),
             "dialect": self._dialect,
             "format": self._form.text,
             "reference": self._form.reference,

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import structs
 
 from workbench.llm.server import Server
+from workbench.verifiers.base import TEST_SERVER_AT
 from workbench.verifiers.serving import model_name, server_from
 
 TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
@@ -51,7 +52,8 @@ class TestServer:
 
     def config(self) -> dict[str, object]:
         """What of it may change a verdict."""
-        return {"test_model": self._model, "test_server": self._server.profile if self._server else None}
+        said = {"test_model": self._model, "test_server": self._server.profile if self._server else None}
+        return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
 
     def servers(self, judge: Server) -> dict[str, Server]:
         """The judge's server and, if it is another one, the tests'."""

@@ -1,0 +1,235 @@
+"""Whose stored replies a run takes: its own server's, unless it is to ask again or they said nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project
+from tests.served_runs import HereRunner, check_sums, here, rows
+from tests.servers.scripted import Scripted, ScriptedServer, chat_reply, scripted
+from workbench.errors import UsageError
+from workbench.llm.lane import reply_key
+from workbench.llm.urls import place_of
+from workbench.model.run import RunInfo
+from workbench.model.selection import Selection
+from workbench.services.project import open_project
+from workbench.services.running.verifying import start
+from workbench.store import checks, migrations
+from workbench.store.connection import Database
+
+ITEMS = 6
+ALL_YES = {"correct": ITEMS, "incorrect": 0, "abstain": 0, "error": 0}
+ALL_NO = {"correct": 0, "incorrect": ITEMS, "abstain": 0, "error": 0}
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[HereRunner]:
+    with here(tmp_path, ITEMS) as made:
+        yield made
+
+
+@pytest.fixture
+def yes() -> Iterator[ScriptedServer]:
+    with scripted(lambda _: "Yes") as made:
+        yield made
+
+
+@pytest.fixture
+def no() -> Iterator[ScriptedServer]:
+    with scripted(lambda _: "No") as made:
+        yield made
+
+
+def test_two_servers_of_one_models_name_have_each_their_own_replies(
+    runs: HereRunner, yes: ScriptedServer, no: ScriptedServer
+) -> None:
+    assert runs.start(yes.url, "a").verdicts == ALL_YES
+    found = runs.start(no.url, "b")
+    assert found.verdicts == ALL_NO
+    assert (len(yes.received), len(no.received)) == (ITEMS, ITEMS)
+    check_sums(runs.project, found)
+    again = runs.start(yes.url.removesuffix("/v1") + "/v1/", "c")
+    assert (again.verdicts, len(yes.received)) == (ALL_YES, ITEMS)
+    assert {server for (server,) in runs.sql("SELECT DISTINCT server FROM responses")} == {
+        place_of(yes.url),
+        place_of(no.url),
+    }
+
+
+def test_equal_servers_share_replies_by_their_name_and_by_their_addresses(
+    runs: HereRunner, yes: ScriptedServer, no: ScriptedServer
+) -> None:
+    runs.start(yes.url, "a", server_name="twins")
+    assert runs.start(no.url, "b", server_name="twins").verdicts == ALL_YES
+    assert len(no.received) == 0
+    both = runs.start(f"{no.url},{yes.url}", "c")
+    assert both.verdicts is not None
+    calls = len(yes.received) + len(no.received)
+    assert calls == 2 * ITEMS
+    # Whichever of two equal servers replied: its replies are those of both.
+    assert runs.start(f"{yes.url},{no.url}", "d").verdicts == both.verdicts
+    assert len(yes.received) + len(no.received) == calls
+
+
+def test_a_judges_name_belongs_to_its_server(runs: HereRunner, yes: ScriptedServer, no: ScriptedServer) -> None:
+    judge = {"base_url": yes.url, "model": "m", "strategy": "vanilla"}
+    first = start(runs.project, "llm-judge", judge)
+    runs.work(first.run)
+    with pytest.raises(UsageError, match="server_at") as caught:
+        start(runs.project, "llm-judge", {**judge, "base_url": no.url})
+    assert f"-o server_name={place_of(yes.url)}" in caught.value.hint
+    moved = {**judge, "base_url": no.url, "server_name": place_of(yes.url)}
+    runs.claim()
+    assert start(runs.project, "llm-judge", moved).run == first.run
+    assert len(no.received) == 0
+
+
+def test_asking_again_takes_verdicts_back_and_no_reply_that_is_stored(runs: HereRunner) -> None:
+    words = ["Yes"]
+    with scripted(lambda _: words[0]) as server:
+        first = runs.start(server.url, "a")
+        words[0] = "No"
+        assert runs.start(server.url, "b").verdicts == ALL_YES
+        assert len(server.received) == ITEMS
+        two = Selection(limit=2)
+        some = runs.ask_again(server.url, "a", two)
+        assert (some.run, some.verdicts, len(server.received)) == (
+            first.run,
+            {**ALL_YES, "correct": ITEMS - 2, "incorrect": 2},
+            ITEMS + 2,
+        )
+        assert runs.ask_again(server.url, "b").verdicts == ALL_NO
+        assert len(server.received) == 2 * ITEMS + 2
+        # What was asked last is what is stored; earlier replies stay with the verdicts that rest on them.
+        assert runs.start(server.url, "c").verdicts == ALL_NO
+        assert len(server.received) == 2 * ITEMS + 2
+        assert runs.sql("SELECT count(*) FROM verdict_calls WHERE run_id = ?", first.run) == [(ITEMS,)]
+    with pytest.raises(UsageError, match="ask again"):
+        start(runs.project, "exact", ask_again=True)
+
+
+def test_a_killed_run_that_asks_again_asks_nothing_twice(runs: HereRunner, yes: ScriptedServer) -> None:
+    runs.start(yes.url)
+    again = runs.ask_again(yes.url, max_calls=ITEMS + 3)
+    assert (again.state, again.done, len(yes.received)) == ("paused", 3, ITEMS + 3)
+    assert runs.start(yes.url).state == "complete"
+    assert len(yes.received) == 2 * ITEMS
+
+
+def judged(runs: HereRunner, url: str, name: str, **options: str) -> RunInfo:
+    """The run of a judge whose replies may hold no verdict."""
+    runs.claim()
+    chosen = {"base_url": url, "model": "m", "strategy": "vanilla", **options}
+    return runs.work(start(runs.project, "llm-judge", chosen, name).run)
+
+
+def test_what_a_reader_could_not_read_is_asked_again_by_it_and_read_by_others(runs: HereRunner) -> None:
+    words = ["So Yes."]
+    with scripted(lambda _: words[0]) as server:
+        first = judged(runs, server.url, "a")
+        assert (first.reasons, len(server.received)) == ({"unparsed": ITEMS}, ITEMS)
+        # Another reader needs no call for what is stored.
+        assert judged(runs, server.url, "b", parser="verifybench").verdicts == ALL_YES
+        assert len(server.received) == ITEMS
+        words[0] = "No"
+        # A new name is no way to be given an unreadable reply again.
+        assert judged(runs, server.url, "c").verdicts == ALL_NO
+        assert len(server.received) == 2 * ITEMS
+        # The verdicts that stand are not repeated but by request; what was asked anew meanwhile is there.
+        assert judged(runs, server.url, "a").reasons == {"unparsed": ITEMS}
+        assert runs.resume(first.run, retry_unread=True).verdicts == ALL_NO
+        assert len(server.received) == 2 * ITEMS
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        (Scripted(body=chat_reply("Is it right? Yes, so far. But", finish_reason="length")), "truncated"),
+        (Scripted(body=chat_reply(None, message={"refusal": "I can't."})), "refused"),
+        (Scripted(body=chat_reply("", finish_reason="content_filter")), "content_filter"),
+        ("Hm.", "unparsed"),
+    ],
+)
+def test_replies_without_a_verdict_are_asked_for_again_by_request(
+    runs: HereRunner, reply: str | Scripted, reason: str
+) -> None:
+    answers: list[str | Scripted] = [reply]
+    with scripted(lambda _: answers[0]) as server:
+        first = judged(runs, server.url, "a")
+        assert first.reasons == {reason: ITEMS}
+        answers[0] = "Yes"
+        assert runs.resume(first.run, retry_unread=True).verdicts == ALL_YES
+        assert len(server.received) == 2 * ITEMS
+
+
+def test_replies_of_version_7_go_to_the_servers_they_came_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = hashlib.sha256(b"request").digest()
+    places = {0: "http://a:1", 1: "https://b.example/api", 2: None}
+    urls = {0: "http://A:1/v1/chat/completions", 1: "https://b.example/api/v1/messages"}
+
+    def old_key(sample: int) -> bytes:
+        return hashlib.sha256(request + str(sample).encode()).digest()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:7])
+        project = make_project(tmp_path, rows(1))
+        with project.database.write() as connection:
+            connection.execute(
+                "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) "
+                "VALUES (1, 'j', 'k', '{}', '', '')"
+            )
+            connection.execute(
+                "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
+                "VALUES (1, 1, '1', '{}', 1, 'complete', 1, '')"
+            )
+            connection.execute("INSERT INTO requests VALUES (1, ?, 'vllm', 'm', x'7b7d')", (request,))
+            for sample in places:
+                connection.execute(
+                    "INSERT INTO responses (key, request_id, sample, task, body, ms, created_at) "
+                    "VALUES (?, 1, ?, 'chat', x'7b7d', 1.0, '')",
+                    (old_key(sample), sample),
+                )
+            for sample, url in urls.items():
+                for state, where in (("failed", "http://elsewhere/v1"), ("done", url), ("sent", "http://late/v1")):
+                    connection.execute(
+                        "INSERT INTO attempts (run_id, key, state, url, sent_at) VALUES (1, ?, ?, ?, '')",
+                        (old_key(sample), state, where),
+                    )
+        project.close()
+    with closing(open_project(project.path)) as migrated:
+        found = migrated.database.reader().execute("SELECT sample, server, key FROM responses ORDER BY id").fetchall()
+        expected: list[Any] = [
+            (sample, place, old_key(sample) if place is None else reply_key(request, place, sample))
+            for sample, place in places.items()
+        ]
+        assert found == expected
+        keys = {key for (key,) in migrated.database.reader().execute("SELECT DISTINCT key FROM attempts")}
+        assert keys == {key for _, place, key in expected if place}
+        assert all(finding.ok for finding in checks.check_all(migrated.database))
+        made = Database(tmp_path / "new.db", create=True)
+        columns = "SELECT name FROM pragma_table_info('responses')"
+        assert migrated.database.reader().execute(columns).fetchall() == made.reader().execute(columns).fetchall()
+
+
+def test_a_name_from_before_servers_counted_goes_on_and_takes_the_server_it_is_given(
+    runs: HereRunner, yes: ScriptedServer, no: ScriptedServer
+) -> None:
+    judge = {"base_url": yes.url, "model": "m", "strategy": "vanilla"}
+    first = start(runs.project, "llm-judge", judge)
+    runs.work(first.run)
+    from workbench.verifiers.base import SERVER_AT, _hash
+    from workbench.verifiers.judges.verifier import LlmJudge
+
+    config = {name: value for name, value in LlmJudge(**judge).config().items() if name != SERVER_AT}
+    with runs.project.database.write() as connection:
+        connection.execute("UPDATE verifiers SET config_hash = ?", (_hash("llm-judge", config),))
+    runs.claim()
+    assert start(runs.project, "llm-judge", judge).run == first.run
+    with pytest.raises(UsageError, match="server_at"):
+        start(runs.project, "llm-judge", {**judge, "base_url": no.url})

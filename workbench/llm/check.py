@@ -12,12 +12,13 @@ from msgspec import Struct, structs
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
+from workbench.llm.kinds import SIGNS, kind_of_models
 from workbench.llm.lane import Address, Lane, without_key
-from workbench.llm.profiles import Profile, plain_model
+from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Message, Numbers, Reply, Request, Sampling, Scoring
 from workbench.llm.server import Server
 from workbench.llm.transport import Transport
-from workbench.llm.urls import endpoint
+from workbench.llm.urls import endpoint, without_version
 
 Level = Literal["good", "note", "problem"]
 
@@ -104,6 +105,19 @@ def _about_chat(profile: Profile, plain: str) -> list[Finding]:
     return findings
 
 
+def _about_kind(profile: Profile, kind: str | None) -> list[Finding]:
+    """What follows from what a server turned out to be."""
+    if kind is None or kind == profile.name:
+        return []
+    found = PROFILES[kind]
+    if profile.name != DEFAULT:
+        return [Finding("note", f"It answers like {found.title}, not like {profile.title}.", f"Is it server={kind}?")]
+    gains = ["top_k is sent"] if found.top_k else []
+    gains += ["replies can be begun"] if found.prefill != "words" else []
+    gains += ["long prompts are watched"] if found.cuts_silently else []
+    return [Finding("note", f"It is {found.title}.", f"Say so: server={kind}; then {' and '.join(gains)}.")]
+
+
 class _Probe:
     """Asks one address."""
 
@@ -117,7 +131,9 @@ class _Probe:
         findings: list[Finding] = []
         if not self._lane.profile.azure_paths:
             try:
-                findings += self._models(await self._get_models(address))
+                listed = await self._get(address, endpoint(address.base, "models"))
+                findings += self._models(listed)
+                findings += _about_kind(self._lane.profile, await self._kind(address, listed))
             except AttemptFailed as failure:
                 problem = self._problem(address, failure)
                 if failure.status is None or failure.code == "auth":
@@ -129,9 +145,22 @@ class _Probe:
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + called
 
-    async def _get_models(self, address: Address) -> Any:
+    async def _kind(self, address: Address, listed: Any) -> str | None:
+        """The profile that the server's own answers speak for; of a kind that was named only the models' owner."""
+        found = kind_of_models(listed)
+        if found is not None or self._lane.profile.name != DEFAULT:
+            return found
+        for path, is_it, name in SIGNS:
+            try:
+                data = await self._get(address, endpoint(without_version(address.base), path))
+            except AttemptFailed:
+                continue
+            if isinstance(data, dict) and is_it(data):
+                return name
+        return None
+
+    async def _get(self, address: Address, url: str) -> Any:
         headers = self._lane.headers(self._key)
-        url = endpoint(address.base, "models")
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST)
         received = without_key(self._key, await sent)
         if received.status != 200:

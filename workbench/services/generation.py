@@ -26,7 +26,7 @@ from workbench.store import runs as stored_runs
 from workbench.verifiers.base import SERVER_AT
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from
+from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
 
 if TYPE_CHECKING:
     from workbench.runs.generating import Servers, Wanted
@@ -255,7 +255,9 @@ def require_free(name: str) -> None:
 
 def _model(options: dict[str, str], usual: Sampling) -> Model:
     chosen = {key: value for key, value in structs.asdict(sampling_from(options)).items() if value is not None}
-    return Model(server=server_from(options), sampling=structs.replace(usual, **chosen))
+    server, sampling = server_from(options), structs.replace(usual, **chosen)
+    require_sendable(server, sampling, chosen)
+    return Model(server=server, sampling=sampling)
 
 
 def _require_known(place: str, options: Mapping[str, str], known: Iterable[str]) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
-from workbench.llm.profiles import PROFILES, guess
+from workbench.llm.dialects import sendable, unsent
+from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
+from workbench.llm.records import Sampling
 from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, Server
 from workbench.llm.urls import checked, place_of
 
@@ -74,6 +76,27 @@ def _server_name(options: Mapping[str, str]) -> str | None:
         return None
     name = model_name(options, "server_name")
     return place_of(name) if "://" in name else name
+
+
+def require_sendable(server: Server, sampling: Sampling, chosen: Collection[str]) -> None:
+    """Make sure that settings somebody chose reach the server: one that is dropped would be shown as if it held.
+
+    Args:
+        sampling: With all that goes into a call.
+        chosen: Names of the settings that were asked for; of others a run only warns.
+
+    Raises:
+        ValueError: One can't be sent.
+    """
+    profile = profile_named(server.profile)
+    for name in unsent(profile, server.model, sampling):
+        if name in chosen:
+            takes = ", ".join(one for one in sendable(profile, server.model) if one != name)
+            kind = " or say what kind of server it is (server=…; `workbench models` finds out)"
+            raise ValueError(
+                f"{name}: it can't be sent to {profile.title} for the model {server.model!r}, which takes {takes}; "
+                f"leave it out{kind if server.profile == DEFAULT else ''}"
+            )
 
 
 def limits_from(options: Mapping[str, str]) -> Limits:

@@ -147,3 +147,64 @@ async def test_callers_draw_on_a_shared_budget() -> None:
             results = await asyncio.gather(*calls, return_exceptions=True)
     assert len(server.received) == 3
     assert sum(isinstance(result, Halt) for result in results) == 3
+
+
+@pytest.mark.parametrize(
+    ("usage", "completion", "reasoning"),
+    [
+        # As OpenAI counts: thoughts are among the completion's tokens.
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 510,
+                "total_tokens": 520,
+                "completion_tokens_details": {"reasoning_tokens": 500},
+            },
+            510,
+            500,
+        ),
+        # As xAI does: they are not, and stand in the details and the total.
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 10,
+                "total_tokens": 520,
+                "completion_tokens_details": {"reasoning_tokens": 500},
+            },
+            510,
+            500,
+        ),
+        # In the total alone, in the details alone, beside the others.
+        ({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 520}, 510, 500),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 10, "completion_tokens_details": {"reasoning_tokens": 500}},
+            510,
+            500,
+        ),
+        ({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20, "reasoning_tokens": 500}, 510, 500),
+        # A total that is too small, or nonsense, takes nothing away.
+        ({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 5}, 10, None),
+        ({"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": "many"}, 10, None),
+    ],
+)
+async def test_thoughts_that_a_server_hides_are_paid_for(usage: Any, completion: int, reasoning: int | None) -> None:
+    reply = chat_reply("Yes") | {"usage": usage}
+    with scripted(lambda _: Scripted(body=reply)) as server:
+        prices = {"m": Price(input=0.0, output=1e6, date="2026-01-01")}
+        async with caller_of(server.url, prices=prices) as caller:
+            found = (await caller.call(1, "judge", asked("q", max_tokens=1))).reply.usage
+    assert (found.completion_tokens, found.reasoning_tokens) == (completion, reasoning)
+    assert found.cost == completion
+
+
+async def test_thoughts_in_plain_sight_that_nobody_counts_are_estimated() -> None:
+    reply = chat_reply("Yes", message={"reasoning_content": "Let me see. " * 100})
+    reply["usage"] = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+    limits = Limits(max_cost=100.0, concurrency=1)
+    with scripted(lambda _: Scripted(body=reply)) as server:
+        prices = {"m": Price(input=0.0, output=1e6, date="2026-01-01")}
+        async with caller_of(server.url, prices=prices, limits=limits) as caller:
+            found = (await caller.call(1, "judge", asked("q", max_tokens=1))).reply.usage
+            assert (found.completion_tokens, found.reasoning_tokens) == (302, 300)
+            with pytest.raises(Halt, match=r"302\.0000 of 100\.0 US dollars"):
+                await caller.call(1, "judge", asked("r", max_tokens=1))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct, structs
 
 from workbench.llm.dialects import anthropic, openai, scoring
 from workbench.llm.dialects.fields import decoded
 from workbench.llm.journal import Response
 from workbench.llm.profiles import PROFILES, Profile
-from workbench.llm.records import Chat, Reply, Request
+from workbench.llm.records import Chat, Message, Reply, Request, Sampling
 
-__all__ = ["Built", "build", "read", "reread"]
+__all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
+
+_SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_tokens": 5, "seed": 5}
+"""A value of each setting."""
 
 
 class Built(Struct, frozen=True, kw_only=True):
@@ -50,6 +55,26 @@ def build(profile: Profile, model: str, request: Request, sample: int = 0) -> Bu
         return Built(task="chat", path="messages", body=body, notes=tuple(notes))
     body = openai.build(profile, model, request, sample, notes)
     return Built(task="chat", path="chat/completions", body=body, notes=tuple(notes))
+
+
+def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
+    """Names of the settings that make no difference to what a server is sent."""
+    whole = _settings(profile, model, sampling)
+    return tuple(
+        name
+        for name in Sampling.__struct_fields__
+        if getattr(sampling, name) is not None
+        and _settings(profile, model, structs.replace(sampling, **{name: None})) == whole
+    )
+
+
+def sendable(profile: Profile, model: str) -> tuple[str, ...]:
+    """Names of the settings that a server can be sent, each by itself."""
+    return tuple(name for name, value in _SOME.items() if not unsent(profile, model, Sampling(**{name: value})))
+
+
+def _settings(profile: Profile, model: str, sampling: Sampling) -> bytes:
+    return build(profile, model, Chat(messages=(Message("user", ""),), sampling=sampling)).body
 
 
 def read(body: bytes, task: str, profile: str, count: int | None = None) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from workbench.llm.dialects.fields import entries, mapping, optional_count, optional_text
 from workbench.llm.endings import REFUSAL
@@ -13,6 +14,11 @@ from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import Chat, Message, Reply, Usage
 
 _HIGHEST_COST = 1e6
+_MOST_CHARACTERS = 8
+"""A token is no longer than this on average; more text was not counted."""
+
+_CHARACTERS_A_TOKEN = 4
+"""To estimate what was not counted."""
 
 
 def build(profile: Profile, model: str, chat: Chat, sample: int, notes: list[str]) -> bytes:
@@ -81,13 +87,27 @@ def read(data: Any) -> Reply:
     if choice.get("error"):
         raise of_error_object(choice["error"])
     message = mapping(choice.get("message"), "the message")
+    text = _content(message)
+    reasoning = optional_text(message, "reasoning_content") or optional_text(message, "reasoning")
     return Reply(
-        text=_content(message),
-        reasoning=optional_text(message, "reasoning_content") or optional_text(message, "reasoning"),
+        text=text,
+        reasoning=reasoning,
         finish_reason=REFUSAL if optional_text(message, "refusal") else optional_text(choice, "finish_reason"),
         model=optional_text(data, "model"),
         provider=optional_text(data, "provider"),
-        usage=usage(data.get("usage")),
+        usage=_with_shown_thoughts(usage(data.get("usage")), text, reasoning or ""),
+    )
+
+
+def _with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
+    """Counts that can't hold what was thought in plain sight, with an estimate of it: it was paid for too."""
+    if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
+        return counted
+    thought = len(reasoning) // _CHARACTERS_A_TOKEN
+    return structs.replace(
+        counted,
+        completion_tokens=counted.completion_tokens + thought,
+        reasoning_tokens=(counted.reasoning_tokens or 0) + thought,
     )
 
 
@@ -105,16 +125,33 @@ def _content(message: dict[str, Any]) -> str:
 
 
 def usage(data: Any) -> Usage:
-    """Tokens and, where the server says it, the cost in US dollars."""
+    """Tokens and, where the server says it, the cost in US dollars.
+
+    Thoughts are paid for as what is said is. Servers that leave them out of the completion's tokens count them in the
+    total, or in the details alone.
+    """
     if not isinstance(data, dict):
         return Usage()
     cost = data.get("cost")
     if isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 <= cost <= _HIGHEST_COST:
         cost = None
+    prompt, completion = optional_count(data, "prompt_tokens"), optional_count(data, "completion_tokens")
+    total = optional_count(data, "total_tokens")
+    details = data.get("completion_tokens_details") or data.get("output_tokens_details")
+    reasoning = optional_count(details, "reasoning_tokens")
+    if reasoning is None:
+        reasoning = optional_count(data, "reasoning_tokens")
+    if completion is not None:
+        hidden = 0 if total is None or prompt is None else total - prompt - completion
+        if hidden <= 0 and (reasoning or 0) > completion:
+            hidden = reasoning or 0
+        if hidden > 0:
+            completion += hidden
+            reasoning = max(reasoning or 0, hidden)
     return Usage(
-        prompt_tokens=optional_count(data, "prompt_tokens"),
+        prompt_tokens=prompt,
         cached_tokens=optional_count(data.get("prompt_tokens_details"), "cached_tokens"),
-        completion_tokens=optional_count(data, "completion_tokens"),
-        reasoning_tokens=optional_count(data.get("completion_tokens_details"), "reasoning_tokens"),
+        completion_tokens=completion,
+        reasoning_tokens=reasoning,
         cost=cost,
     )

@@ -14,12 +14,20 @@ from workbench.config.models import named_model
 from workbench.config.prices import price_in, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.errors import UsageError
+from workbench.llm.records import Sampling
 from workbench.llm.server import Price
 from workbench.model.sets import SetName
 from workbench.services.project import Project
 from workbench.services.sampling.plan import QUESTION, CompletionPlan, PlannedModel, Prompt
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, whole
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SERVER_OPTIONS,
+    limits_from,
+    require_sendable,
+    server_from,
+    whole,
+)
 
 SAMPLES: Final = "samples"
 MOST_SAMPLES: Final = 1000
@@ -126,6 +134,7 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
     chosen = {"model": name, **written, **options}
     try:
         server, sampling, limits = server_from(chosen), sampling_from(chosen), limits_from(chosen)
+        require_sendable(server, sampling, Sampling.__struct_fields__)
         samples = whole(chosen, SAMPLES, least=1, most=MOST_SAMPLES) or 1
         if samples > 1 and sampling.temperature == 0:
             raise ValueError("samples: several need a temperature above 0, or all of them are the same")

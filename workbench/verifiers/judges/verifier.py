@@ -24,6 +24,7 @@ from workbench.verifiers.serving import (
     choice,
     limits_from,
     number,
+    require_sendable,
     required,
     server_from,
     switch,
@@ -88,6 +89,11 @@ class LlmJudge:
             )
         self._parser = parser(options.get("parser", self._template.parser))
         self._strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
+        # A search draws by its seed itself.
+        asked = (options.keys() & SAMPLING_OPTIONS.keys()) - kind.options.keys()
+        for server in self.servers().values():
+            for call in self._template.calls:
+                require_sendable(server, call.sampling, asked)
 
     def config(self) -> dict[str, object]:
         """All that may change a verdict; how hard the server is asked does not."""

@@ -82,6 +82,9 @@ class Project:
     def verdicts(self, verifier: str | None = None, where: Where = ()) -> DataFrame:
         """Counted verdicts beside gold, one row a verifier and item, with the three protocols' verdict on it.
 
+        Items without gold are there too, undefined in ``gold`` and by every protocol; ``attrs["without_gold"]`` counts
+        their rows.
+
         Args:
             verifier: Only this one's; all that have a complete run by default.
 
@@ -91,10 +94,12 @@ class Project:
         from workbench.services.measuring.judged import judges_of
 
         names = [judge.name for judge in judges_of(self._opened, () if verifier is None else (verifier,))]
-        found = _frame(querying.view(self._opened, "judged", _selection(where)))
+        found = _frame(querying.view(self._opened, "verdicts", _selection(where)))
         for column in ("gold", "right_forced", "right_strict", "right_decided"):
             found[column] = found[column].astype("boolean")
-        return found[found["verifier"].isin(names)].reset_index(drop=True)
+        found = found[found["verifier"].isin(names)].reset_index(drop=True)
+        found.attrs = {"without_gold": int(found["gold"].isna().sum())}
+        return found
 
     def labels(self, where: Where = ()) -> DataFrame:
         """What each person says now: labels, adjudications and exclusions in force, in the round under way."""

@@ -46,6 +46,20 @@ def test_verdicts_beside_gold_count_as_the_table_does(stored: Project, protocol:
     assert (len(right), float(right.mean())) == (row.n, row.accuracy)
 
 
+def test_verdicts_on_items_without_gold_are_there(stored: Project) -> None:
+    said = {1: Outcome.ABSTAIN, 7: Outcome.CORRECT}
+    add_complete_run(stored, "x", [(item, Verdict(outcome=outcome)) for item, outcome in said.items()])
+    with workbench.open_project(stored.path) as project:
+        found, stated = project.verdicts(), project.sql("SELECT count(*) AS n FROM verdicts WHERE sample = 0")
+        some = project.verdicts("x", where="type=B")
+    without = found[found["gold"].isna()]
+    assert len(found) == int(stated["n"][0]) > len(found) - len(without) > 0
+    assert found.attrs == {"without_gold": len(without)}
+    assert without[["right_forced", "right_strict", "right_decided"]].isna().all().all()
+    assert set(without["verdict"]) <= {"correct", "incorrect", "abstain", "error"}
+    assert (some["type"].tolist(), some.attrs) == (["B"], {"without_gold": 1})
+
+
 def test_items_come_with_gold_and_texts(stored: Project) -> None:
     with workbench.open_project(stored.path) as project:
         items = project.items("type=A")

@@ -9,8 +9,22 @@ from typing import Any, Literal, NamedTuple
 
 from workbench.errors import UsageError
 
-View = Literal["items", "item_texts", "counted_runs", "run_verdicts", "judged", "current_labels", "current_reviews"]
-"""The views of `schema_views`."""
+View = Literal[
+    "items", "item_texts", "counted_runs", "run_verdicts", "judged", "current_labels", "current_reviews", "verdicts"
+]
+"""The views of `schema_views`; ``verdicts`` is ``judged`` with the verdicts on items without gold."""
+
+_COUNTED = """
+    SELECT n.verifier, i.*,
+           CASE x.outcome WHEN 0 THEN 'incorrect' WHEN 1 THEN 'correct' WHEN 2 THEN 'abstain' ELSE 'error' END
+               AS verdict,
+           x.score, x.reason,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold ELSE i.gold = 0 END AS right_forced,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold WHEN i.gold IS NOT NULL THEN 0 END AS right_strict,
+           CASE WHEN x.outcome < 2 THEN x.outcome = i.gold END AS right_decided
+    FROM counted_runs AS n
+    JOIN verdicts AS x ON x.run_id = n.run AND x.sample = 0
+    JOIN items AS i ON i.item = x.completion_id"""
 
 _BEYOND = frozenset(
     {sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
@@ -30,10 +44,11 @@ class Result(NamedTuple):
 
 def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None = None) -> Result:
     """All rows of a view, or those of some items (by row id)."""
+    rows = f"({_COUNTED})" if name == "verdicts" else name
     if items is None:
-        return query(connection, f"SELECT * FROM {name}")
+        return query(connection, f"SELECT * FROM {rows}")
     return query(
-        connection, f"SELECT * FROM {name} WHERE item IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
+        connection, f"SELECT * FROM {rows} WHERE item IN (SELECT value FROM json_each(?))", (json.dumps(list(items)),)
     )
 
 

@@ -16,6 +16,7 @@ _SHORT = 24
 
 _DELIMITED = re.compile(r"(?<!\\)(?:\$|\\[()\[\]]|\\(?:boxed|fbox))")
 _MATH = re.compile(r"\\|\^|_\{")
+_LINES = re.compile(r"\s*\n\s*")
 _BOX = ("\\boxed", "\\fbox")
 
 
@@ -23,7 +24,8 @@ def render_answer(text: str) -> str:
     """A final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
     text = text[:LONGEST]
     if _DELIMITED.search(text) is not None:
-        return render(_closed(text)).text.strip()
+        shown = render(_closed(text)).text.strip()
+        return _LINES.sub(" ", shown) if _is_stretch(text) else shown
     return render_math(text) if _MATH.search(text) is not None else render(text).text
 
 
@@ -38,9 +40,13 @@ def short_answer(text: str | None, *, raw: bool = False) -> str:
     return shown if len(shown) <= _SHORT and "\n" not in shown else ""
 
 
+def _is_stretch(text: str) -> bool:
+    return text.startswith(_BOX) and text.endswith("}")
+
+
 def _closed(text: str) -> str:
     """A stretch from box to box with the delimiters round it that it was cut out of."""
-    if not (text.startswith(_BOX) and text.endswith("}")):
+    if not _is_stretch(text):
         return text
     for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):
         opens, closes = text.find(opening), text.find(closing)

@@ -33,7 +33,7 @@ _FUNCTIONS = "|".join(sorted(WORDS, key=len, reverse=True))
 _SYMBOL = re.compile(rf"(?:{_FUNCTIONS})?[^\W\d_]?|[A-Z]{{1,3}}|[a-z]{{0,2}}[{_GREEK}]+|{'|'.join(_NUMERALS)}")
 """A run of letters that may be a quantity: a variable, a function of one, a segment such as AB, a numeral."""
 
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OPERATOR = re.compile(r"[+=^<>×·÷±∓√∑∏∫≤≥≠≈∈&#@|\\~$*]|(?<![^\W\d_])[-−/!]|[-−/](?![^\W\d_])")
 
 _OPENING, _CLOSING = frozenset("([{|√$\\"), frozenset(")]}|′°%!$\\")

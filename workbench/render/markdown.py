@@ -32,6 +32,8 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]+")
 _QUOTE = re.compile(r"\s{0,3}(?:>[ \t]?)+(?=[^\s<>()\[\]{}])")
 _RULE = re.compile(r"\s{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,})$")
 
+_STOPS = ("", ".", ",")
+
 Answer = tuple[int, int] | None
 
 
@@ -189,7 +191,22 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
             return [_dim(text, SourceLine(*source), answer)]
     elif _is_display(text, line):
         return _display_lines(text, line, source, answer)
+    for place, fragment in enumerate(line.fragments):
+        if fragment.display and _stands_apart(text, line, fragment):
+            before = Prose(line.start, fragment.start, line.fragments[:place])
+            end = line.end if text[fragment.end : line.end].strip() in _STOPS else fragment.end
+            formula = Prose(fragment.start, end, (fragment,))
+            after = Prose(end, line.end, line.fragments[place + 1 :])
+            parts = [part for part in (before, formula, after) if text[part.start : part.end].strip()]
+            return [row for part in parts for row in _prose_line(text, part, answer)]
     return [to_line(_inline(text, line), source, answer)]
+
+
+def _stands_apart(text: str, line: Prose, formula: Fragment) -> bool:
+    """Whether a display formula beside prose gets lines of its own: it begins or ends its line, or has several rows."""
+    begins = not text[line.start : formula.start].strip()
+    ends = text[formula.end : line.end].strip() in _STOPS
+    return begins or ends or "\n" in render_math(formula.body, display=True)
 
 
 def _is_display(text: str, line: Prose) -> bool:
@@ -199,7 +216,7 @@ def _is_display(text: str, line: Prose) -> bool:
         len(line.fragments) == 1
         and only.display
         and not text[line.start : only.start].strip()
-        and text[only.end : line.end].strip() in ("", ".", ",")
+        and text[only.end : line.end].strip() in _STOPS
     )
 
 

@@ -343,6 +343,7 @@ _BRACE = frozenset({"}"})
 _BRACKET = frozenset({"]"})
 _CELL = frozenset({"&", "\\\\", "\\end"})
 _TIED_TO = frozenset(")}]\\")
+_WORDS = re.compile(r"[^\W\d_] +[^\W\d_]")
 _DECIMAL = re.compile(r"[0-9]\.[0-9]*\Z")
 
 
@@ -351,7 +352,9 @@ def _tidy(line: str) -> str:
 
 
 def _raised(text: str, characters: dict[int, int]) -> str | None:
-    """The text in super- or subscript characters, or None where one is missing."""
+    """The text in super- or subscript characters, or None where one is missing, or words would run together."""
+    if _WORDS.search(text) is not None:
+        return None
     text = text.replace(" ", "")
     if all(ord(character) in characters for character in text):
         return text.translate(characters)

@@ -86,6 +86,7 @@ def test_what_could_be_a_sign_is_shown_as_typed(text: str) -> None:
         ("***So*** it is", "So it is"),
         ("**Answer: $x^2$.**", "Answer: x²."),
         ("is **5** m/s", "is 5 m/s"),
+        ("questioning’s **definition** (so)", "questioning’s definition (so)"),
     ],
 )
 def test_emphasis_of_words_is_a_style(text: str, shown: str) -> None:

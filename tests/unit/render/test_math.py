@@ -41,6 +41,7 @@ TOKENS = st.sampled_from([*STRUCTURES.split(), *ENVIRONMENTS.split(), *CHARACTER
         (r"x_1^2", "x₁²"),
         (r"10^{-3}", "10⁻³"),
         (r"e^{i\pi}", "e^(iπ)"),
+        (r"e^{n\ln\sin(x)}", "e^(n ln sin(x))"),
         (r"2^{2^3}", "2^(2³)"),
         (r"90^\circ", "90°"),
         (r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}", "(a, b; c, d)"),

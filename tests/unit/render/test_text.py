@@ -90,6 +90,21 @@ def test_display_math_stands_on_lines_of_its_own() -> None:
     assert rendered.lines[1].source == rendered.lines[2].source == (3, 56)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\\[x = 1.\\]Then $y$,", ["    x = 1.", "Then y,"]),
+        ("Let \\begin{align*} x &= 1 \\\\ y &= 2 \\end{align*} be", ["Let ", "    x = 1", "    y = 2", " be"]),
+        ("So $$x = 1$$.", ["So ", "    x = 1."]),
+        ("Find \\[ x + 1 \\] for all $x$.", ["Find x + 1 for all x."]),
+    ],
+)
+def test_display_math_beside_prose_stands_apart_where_it_would_run_into_it(text: str, shown: list[str]) -> None:
+    rendered = render(text)
+    assert lines(rendered) == shown
+    assert [line.source for line in rendered.lines] == sorted(line.source for line in rendered.lines)
+
+
 def test_tables_are_aligned() -> None:
     assert lines(render("| a | long |\n|---|---|\n| $x^2$ | 1 |")) == ["a  │ long", "───┼─────", "x² │ 1   "]
 

@@ -59,7 +59,7 @@ class LiveScreen(WorkbenchScreen):
         """Read now; an older read that still goes on is given up."""
         self._version = data_version(self.project)
         self._reading, self._began = True, time.monotonic()
-        self.in_background(self.read, self._arrived, group=_GROUP)
+        self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
 
     def _look(self) -> None:
         if self._reading or not self.is_current or time.monotonic() < self._rest_until:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.binding import Binding
@@ -12,6 +13,7 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.errors import UsageError, WorkbenchError
+from workbench.model.progress import Listener, Stopped, heard_by
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
 
@@ -69,14 +71,27 @@ class WorkbenchScreen(Screen[None]):
         return self.workbench.project
 
     def in_background(
-        self, work: Callable[[], Result], then: Callable[[Result], None], *, group: str, exclusive: bool = True
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        *,
+        group: str,
+        exclusive: bool = True,
+        stops: bool = False,
     ) -> None:
-        """Run ``work`` in a thread and give its result to ``then``; a newer call of the group replaces an older one."""
+        """Run ``work`` in a thread and give its result to ``then``; a newer call of the group replaces an older one.
+
+        Args:
+            stops: Work that only counts: it stops at its next step when it is replaced or the screen is left. All
+                else is done to its end.
+        """
 
         def task() -> None:
-            result = work()
-            if not get_current_worker().is_cancelled:
-                self.post_message(Done(then, result))
+            worker = get_current_worker()
+            with heard_by(Listener(lambda: stops and worker.is_cancelled)), suppress(Stopped):
+                result = work()
+                if not worker.is_cancelled:
+                    self.post_message(Done(then, result))
 
         self.run_worker(task, thread=True, exclusive=exclusive, exit_on_error=False, group=group)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import is_
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from workbench.model.progress import step
+from msgspec import Struct
+
+from workbench.model.progress import heed, step
 from workbench.services.measuring import column_tables as tables
 from workbench.services.measuring.column_tables import Range, Table
 from workbench.store import changes, column_files, migrations
@@ -23,8 +25,11 @@ if TYPE_CHECKING:
 WORTH = 20_000
 """Rows read from the database since the last time from which on a part is written to its file."""
 
-_COLUMNS = 24
-_FIGURES = 64
+_COLUMNS, _COLUMNS_BYTES = 24, 96 * 2**20
+_FIGURES, _FIGURES_BYTES = 64, 32 * 2**20
+
+VERDICTS_BYTES = 128 * 2**20
+"""What the verdicts of all runs may take that are kept; the others are read from their files again."""
 
 Made = TypeVar("Made")
 
@@ -34,12 +39,19 @@ class Remembered:
 
     Args:
         most: How many things are kept.
+        most_bytes: How much their arrays may take together; the newest is kept whatever it takes.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._bytes = 0
         self._lock = threading.Lock()
-        self._held: OrderedDict[Hashable, tuple[tuple[object, ...], object]] = OrderedDict()
+        self._held: OrderedDict[Hashable, tuple[tuple[object, ...], object, int]] = OrderedDict()
+
+    @property
+    def bytes(self) -> int:
+        """What the arrays of all that is kept take."""
+        return self._bytes
 
     def get(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
         """What was made of the very same sources before, or is made of them now.
@@ -53,13 +65,30 @@ class Remembered:
             if held is not None and all(map(is_, held[0], sources)):
                 self._held.move_to_end(name)
                 return cast("Made", held[1])
+        heed()
         made = make()
+        taken = bytes_of(made)
         with self._lock:
-            self._held[name] = sources, made
-            self._held.move_to_end(name)
-            while len(self._held) > self._most:
-                self._held.popitem(last=False)
+            older = self._held.pop(name, None)
+            self._bytes += taken - (older[2] if older is not None else 0)
+            self._held[name] = sources, made, taken
+            while len(self._held) > 1 and (len(self._held) > self._most or self._bytes > self._most_bytes):
+                self._bytes -= self._held.popitem(last=False)[1][2]
         return made
+
+
+def bytes_of(value: object) -> int:
+    """What the arrays in a value take, wherever in its fields and elements they are."""
+    size = getattr(value, "nbytes", None)
+    if isinstance(size, int):
+        return size
+    if isinstance(value, Mapping):
+        return sum(map(bytes_of, value.values()))
+    if isinstance(value, tuple | list):
+        return sum(map(bytes_of, value))
+    if isinstance(value, Struct):
+        return sum(bytes_of(getattr(value, name)) for name in value.__struct_fields__)
+    return 0
 
 
 class Kept(NamedTuple):
@@ -91,8 +120,8 @@ class ColumnMemory:
         self._folder = column_files.folder(database.path)
         self._reading = threading.Lock()
         self._kept: dict[int | None, Kept] = {}
-        self.derived = Remembered(_COLUMNS)
-        self.figures = Remembered(_FIGURES)
+        self.derived = Remembered(_COLUMNS, _COLUMNS_BYTES)
+        self.figures = Remembered(_FIGURES, _FIGURES_BYTES)
 
     def items(self) -> Kept:
         """All visible items as the database stands now."""
@@ -128,8 +157,17 @@ class ColumnMemory:
             kept = _patched(connection, run, items, kept, stale)._replace(mark=now)
         if kept.unsaved >= WORTH:
             kept = self._to_file(run, kept)
+        self._kept.pop(run, None)
         self._kept[run] = kept
+        self._let_go()
         return kept
+
+    def _let_go(self) -> None:
+        """Keep the items, and of the runs those that were asked for last, the newest in any case."""
+        runs = [run for run in self._kept if run is not None]
+        taken = {run: bytes_of(self._kept[run].table) for run in runs}
+        while len(runs) > 1 and sum(taken[run] for run in runs) > VERDICTS_BYTES:
+            del self._kept[runs.pop(0)]
 
     def _from_file(self, run: int | None, items: IntArray | None) -> Kept | None:
         part = column_files.read(self._folder / column_files.name(run))

@@ -14,7 +14,7 @@ from workbench.model.breakdown import JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, c
 from workbench.model.report import NO_REASON
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome
-from workbench.services.measuring.column_memory import ColumnMemory, Kept, Made
+from workbench.services.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Kept, Made, bytes_of
 from workbench.services.measuring.column_tables import REASON, SCORE, Table
 from workbench.services.project import Project
 from workbench.store.columns import FIELDS, ORIGINS, states
@@ -52,7 +52,8 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
 class Columns:
     """All visible items, in order of row id, and what verifiers said of them, at one point in time.
 
-    A run's verdicts are as they stood when they were first asked for. Nobody may change an array.
+    A run's verdicts are as they stood when they were first asked for, unless those of so many runs were that memory is
+    bounded by reading them again. Nobody may change an array.
 
     Attributes:
         item: Row ids of the completions (int64).
@@ -232,9 +233,12 @@ class Columns:
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
 
     def _of(self, run: int) -> Table:
-        if run not in self._verdicts:
-            self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))
-        return self._verdicts[run]
+        found = self._verdicts.get(run)
+        if found is None:
+            found = self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))
+            while len(self._verdicts) > 1 and sum(map(bytes_of, list(self._verdicts.values()))) > VERDICTS_BYTES:
+                self._verdicts.pop(next(iter(self._verdicts)), None)
+        return found
 
     def _source(self, field: str, run: int | None) -> object:
         """What the groups of a property are made from."""

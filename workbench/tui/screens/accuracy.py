@@ -195,7 +195,7 @@ class AccuracyScreen(LiveScreen):
             self._drawing = sheet
             selection = Selection(self._displayed.conditions)
             work = partial(refined, self.project, report, selection=selection, live=True)
-            self.in_background(lambda: (sheet, work()), self._drawn, group="intervals")
+            self.in_background(lambda: (sheet, work()), self._drawn, group="intervals", stops=True)
 
     def _drawn(self, data: tuple[Sheet, AccuracyReport]) -> None:
         sheet, report = data

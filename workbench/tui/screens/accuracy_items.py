@@ -121,7 +121,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Read."""
         self.query_one(VirtualTable).focus()
-        self.in_background(partial(judged_items, self.project, self.cell), self._fill, group="items")
+        self.in_background(partial(judged_items, self.project, self.cell), self._fill, group="items", stops=True)
 
     def _fill(self, items: JudgedItems) -> None:
         self.items = items

@@ -105,7 +105,7 @@ class AgreementScreen(LiveScreen):
         if asked != self.asked:
             return
         self._fill(found.report, drawn=False)
-        self.in_background(lambda: (asked, found.with_intervals()), self._drawn, group="intervals")
+        self.in_background(lambda: (asked, found.with_intervals()), self._drawn, group="intervals", stops=True)
 
     def _drawn(self, data: tuple[Asked, AgreementReport]) -> None:
         asked, report = data

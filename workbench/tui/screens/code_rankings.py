@@ -86,7 +86,7 @@ class CodeRankingsScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Read."""
         self.query_one("#code-rankings-solutions", VirtualTable).focus()
-        self.in_background(partial(_figures, self.project), self._show_figures, group="code-figures")
+        self.in_background(partial(_figures, self.project), self._show_figures, group="code-figures", stops=True)
         self._open()
 
     def _open(self) -> None:

@@ -129,7 +129,7 @@ class CombineScreen(WorkbenchScreen):
         """Count what is wanted now."""
         self.wanted = structs.replace(self.wanted, **changes)
         self._tell(_COUNTING)
-        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ)
+        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
 
     def _show(self, found: Found) -> None:
         if found.wanted != self.wanted:

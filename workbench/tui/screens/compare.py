@@ -112,7 +112,7 @@ class CompareScreen(WorkbenchScreen):
         """Count."""
         self.query_one(VirtualTable).focus()
         if self.pair is None:
-            self.in_background(partial(comparable, self.project), self._begin, group="compare")
+            self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
         else:
             self._ask(self.pair)
 
@@ -129,7 +129,7 @@ class CompareScreen(WorkbenchScreen):
     def _ask(self, pair: Pair) -> None:
         self.pair = pair
         self.query_one(TitleBar).say("reading …")
-        self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare")
+        self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare", stops=True)
 
     def _read(self, pair: Pair) -> Compared:
         return compared(
@@ -154,7 +154,7 @@ class CompareScreen(WorkbenchScreen):
         self.query_one("#compare-tests", Static).update(view.figures(found.report))
         self.query_one("#compare-verdict", Static).update(verdict(found.report))
         self._fill()
-        self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap")
+        self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap", stops=True)
 
     def _drawn(self, data: tuple[Pair, CompareReport]) -> None:
         pair, report = data

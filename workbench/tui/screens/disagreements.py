@@ -135,7 +135,7 @@ class DisagreementsScreen(WorkbenchScreen):
         if changes.keys() - {"queue", "hidden"}:
             self.counts, self._must_count = {}, True
         self.query_one(TitleBar).say("reading …")
-        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ)
+        self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
 
     def _show(self, found: Found) -> None:
         if found.wanted != self.wanted:
@@ -189,7 +189,7 @@ class DisagreementsScreen(WorkbenchScreen):
             self._count_then(self._show_counts)
 
     def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
-        self.in_background(partial(counted, self.project, self.wanted), then, group="queue-counts")
+        self.in_background(partial(counted, self.project, self.wanted), then, group="queue-counts", stops=True)
 
     def _show_counts(self, counts: dict[Queue, Count]) -> None:
         self.counts = counts

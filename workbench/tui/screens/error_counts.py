@@ -63,7 +63,7 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     def action_again(self) -> None:
         """Count anew."""
-        self.in_background(partial(error_lines, self.project, self.part), self._show, group="errors")
+        self.in_background(partial(error_lines, self.project, self.part), self._show, group="errors", stops=True)
 
     def action_next_part(self) -> None:
         """Count by the next property."""

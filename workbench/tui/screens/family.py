@@ -93,7 +93,7 @@ class FamilyScreen(WorkbenchScreen):
     def _ask(self, asked: Asked) -> None:
         self.asked = asked
         self.query_one(TitleBar).say("reading …")
-        self.in_background(lambda: (asked, self._read(asked)), self._show, group="family")
+        self.in_background(lambda: (asked, self._read(asked)), self._show, group="family", stops=True)
 
     def _read(self, asked: Asked) -> view.Sheet:
         found = family(
@@ -122,7 +122,7 @@ class FamilyScreen(WorkbenchScreen):
         if asked != self.asked:
             return
         self._fill(sheet)
-        self.in_background(lambda: (asked, self._joint(asked, SAMPLES)), self._drawn, group="bootstrap")
+        self.in_background(lambda: (asked, self._joint(asked, SAMPLES)), self._drawn, group="bootstrap", stops=True)
 
     def _drawn(self, data: tuple[Asked, JointErrorReport]) -> None:
         asked, errors = data

@@ -54,7 +54,9 @@ class SetDiffScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Compare."""
         self.query_one(VirtualTable).focus()
-        self.in_background(partial(set_diff, self.project, self._old, self._new), self._show, group="set-diff")
+        self.in_background(
+            partial(set_diff, self.project, self._old, self._new), self._show, group="set-diff", stops=True
+        )
 
     def _show(self, found: SetDiff) -> None:
         self.found = found

@@ -66,7 +66,9 @@ class ValidityScreen(WorkbenchScreen):
     def _ask(self) -> None:
         gold = self.gold
         self.query_one(TitleBar).say("reading …")
-        self.in_background(lambda: validity(self.project, self.verifiers, gold=gold), self._show, group="validity")
+        self.in_background(
+            lambda: validity(self.project, self.verifiers, gold=gold), self._show, group="validity", stops=True
+        )
 
     def _show(self, report: ValidityReport) -> None:
         self.report = report

@@ -1,0 +1,115 @@
+"""The app at full size: two rounds of all screens. Gaps of the event loop, and memory at the end.
+
+Usage: python -m bench.app_rounds [--items 1450000]
+
+The app runs without a terminal, 120 by 40. Each screen is opened, left to settle, and closed again; a heartbeat of
+5 ms on the event loop notes its longest pause, in seconds by the clock and, what a busy machine changes less, in CPU
+time of the whole process meanwhile. The first round opens each screen for the first time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from bench.figures import report
+from bench.synthetic import FULL, cached
+from workbench.services.project import open_project
+from workbench.tui.app import SCREENS, WorkbenchApp
+
+_KEYS: Final = {
+    "browse": ("pagedown", "end", "home"),
+    "accuracy": ("b", "b", "b", "f", "v", "v"),
+    "compare": ("n", "s", "t", "f", "m"),
+    "combine": ("1", "3", "b", "b", "4", "2"),
+    "disagreements": ("n",),
+}
+"""What is pressed on each screen besides: its views and groups."""
+
+_OF_PEOPLE: Final = ("annotate", "adjudicate", "conflicts", "history")
+"""Screens that ask first who works."""
+
+_GAP_MS, _MB = 100.0, 400.0
+_BEAT_S = 0.005
+_IDLE_S = 0.3
+
+
+class _Heart:
+    """The longest pause between two beats since it was last asked."""
+
+    def __init__(self) -> None:
+        self.wall = self.cpu = 0.0
+
+    async def beat(self) -> None:
+        while True:
+            wall, cpu = time.perf_counter(), time.process_time()
+            await asyncio.sleep(_BEAT_S)
+            if time.perf_counter() - wall > self.wall:
+                self.wall, self.cpu = time.perf_counter() - wall, time.process_time() - cpu
+
+    def asked(self) -> tuple[float, float]:
+        """Milliseconds by the clock and of the process's CPU time; counts anew from now on."""
+        found = 1000 * self.wall, 1000 * self.cpu
+        self.wall = self.cpu = 0.0
+        return found
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--items", type=int, default=FULL)
+    options, _ = parser.parse_known_args()
+    asyncio.run(_rounds(cached(options.items, runs=6, models=22)))
+
+
+async def _rounds(path: Path) -> None:
+    app = WorkbenchApp(open_project(path))
+    async with app.run_test(size=(120, 40)) as pilot:
+        heart = _Heart()
+        beating = asyncio.create_task(heart.beat())
+        await _settled(app, pilot)
+        names = [name for name in SCREENS if name != "home" and name not in _OF_PEOPLE]
+        for number in (1, 2):
+            for name in names:
+                heart.asked()
+                app.open_screen(name)
+                await _settled(app, pilot)
+                for key in _KEYS.get(name, ()):
+                    await pilot.press(key)
+                    await _settled(app, pilot)
+                await _closed(app, pilot)
+                wall, cpu = heart.asked()
+                goal = None if number == 1 else _GAP_MS
+                report(f"round {number}, {name}: longest pause", wall, "ms", goal)
+                report(f"round {number}, {name}: CPU in that pause", cpu, "ms")
+        beating.cancel()
+        report("the app after two rounds", _resident_mb(), "MB", _MB)
+
+
+async def _settled(app: WorkbenchApp, pilot: Any) -> None:
+    """Until no worker is at work for a while."""
+    quiet = time.monotonic()
+    while time.monotonic() - quiet < _IDLE_S:
+        await asyncio.sleep(0.02)
+        if any(worker.is_running for worker in app.workers):
+            quiet = time.monotonic()
+    await pilot.pause()
+
+
+async def _closed(app: WorkbenchApp, pilot: Any) -> None:
+    while len(app.screen_stack) > 2:
+        await pilot.press("escape")
+        await pilot.pause()
+    await _settled(app, pilot)
+
+
+def _resident_mb() -> float:
+    words = Path("/proc/self/statm").read_text(encoding="ascii").split()
+    return int(words[1]) * 4096 / 2**20
+
+
+if __name__ == "__main__":
+    main()

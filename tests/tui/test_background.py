@@ -1,0 +1,56 @@
+"""Work in the background: what only counts stops when its screen is left; what writes is done to its end."""
+
+from __future__ import annotations
+
+import threading
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.model.progress import stepping
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.screen import WorkbenchScreen
+
+MOST = 100_000
+
+
+class Counting(WorkbenchScreen):
+    """Counts until it is stopped, or told that it is enough."""
+
+    def __init__(self, *, stops: bool) -> None:
+        super().__init__()
+        self._stops = stops
+        self.began, self.enough, self.ended = threading.Event(), threading.Event(), threading.Event()
+        self.finished = False
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.in_background(self._count, lambda _: None, group="count", stops=self._stops)
+
+    def _count(self) -> None:
+        try:
+            for _ in stepping(count(), "counting", total=1):
+                self.began.set()
+                if self.enough.wait(0.001):
+                    self.finished = True
+                    break
+        finally:
+            self.ended.set()
+
+
+@pytest.mark.parametrize("stops", [True, False], ids=["counts", "writes"])
+async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, stops: bool) -> None:
+    app = WorkbenchApp(make_project(tmp_path, numbered(2)))
+    async with app.run_test() as pilot:
+        screen = Counting(stops=stops)
+        await app.push_screen(screen)
+        assert screen.began.wait(60)
+        app.pop_screen()
+        await pilot.pause()
+        if not stops:
+            assert not screen.ended.wait(0.2)
+            screen.enough.set()
+        assert screen.ended.wait(60)
+        assert screen.finished == (not stops)

@@ -1,0 +1,92 @@
+"""What is remembered of columns is bounded in bytes, and work nobody waits for makes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.helpers import make_project, numbered
+from tests.tui.stage import add_run
+from workbench.model.progress import Listener, Stopped, heard_by
+from workbench.model.verdict import Outcome
+from workbench.services.measuring import column_memory
+from workbench.services.measuring.column_memory import Remembered, bytes_of
+from workbench.services.measuring.columns import Groups, columns
+from workbench.services.project import Project
+
+RUNS = 5
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    with closing(make_project(tmp_path, numbered(40))) as made:
+        for run in range(RUNS):
+            add_run(made, f"v{run}", dict.fromkeys(range(1, 41), Outcome(run % 2)))
+        yield made
+
+
+def array(size: int) -> np.ndarray[tuple[int], np.dtype[np.int8]]:
+    return np.zeros(size, dtype=np.int8)
+
+
+def test_arrays_are_found_wherever_they_are() -> None:
+    groups = Groups(code=array(100), names=("a",), parts=(("a",),))
+    assert bytes_of(groups) == 100
+    assert bytes_of({"a": (array(3), [array(4)]), "b": groups, "c": "text"}) == 107
+
+
+def test_the_oldest_go_when_the_bytes_are_used_up_and_come_again_when_asked_for() -> None:
+    held, made = Remembered(10, 250), list[str]()
+
+    def get(name: str, size: int = 100) -> None:
+        def make() -> object:
+            made.append(name)
+            return array(size)
+
+        held.get(name, (), make)
+
+    for name in ("a", "b", "a", "c", "a"):
+        get(name)
+    assert made == ["a", "b", "c"]
+    assert held.bytes == 200
+    get("b")
+    assert made == ["a", "b", "c", "b"]
+    # What is too large for the bound is kept alone: it has just been asked for.
+    get("large", 1000)
+    get("large", 1000)
+    assert made[4:] == ["large"]
+    assert held.bytes == 1000
+
+
+def test_what_is_made_anew_of_other_sources_counts_once() -> None:
+    held = Remembered(10, 1000)
+    for _ in range(5):
+        held.get("a", (object(),), lambda: array(100))
+    assert held.bytes == 100
+
+
+def test_the_verdicts_of_many_runs_are_bounded_and_stay_right(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = bytes_of(columns(project)._of(1))
+    monkeypatch.setattr(column_memory, "VERDICTS_BYTES", 2 * one)
+    monkeypatch.setattr("workbench.services.measuring.columns.VERDICTS_BYTES", 2 * one)
+    known = columns(project)
+    for _ in range(2):
+        for run in range(1, RUNS + 1):
+            assert set(known.outcome(run).tolist()) == {(run - 1) % 2}
+            assert len(known._verdicts) <= 2
+            assert len([kept for kept in known._memory._kept if kept is not None]) <= 2
+
+
+def test_nothing_is_made_for_nobody() -> None:
+    stopped = Listener()
+    stopped.stop()
+    held = Remembered(10, 1000)
+    with heard_by(stopped), pytest.raises(Stopped):
+        held.get("a", (), lambda: array(1))
+    assert held.bytes == 0

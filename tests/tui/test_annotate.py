@@ -12,7 +12,7 @@ from textual import events
 from textual.widgets import Input
 
 from tests.helpers import make_project
-from tests.tui.labelling import ITEMS, MARK, desk, labels, make, rows
+from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
 from tests.tui.stage import SIZES, until
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
@@ -505,3 +505,23 @@ async def test_who_comes_while_paused_reads_why(project: Project) -> None:
         assert "Nothing is left" not in it.text()
         await it.press("1", "u", "m", "t")
         assert labels(project) == []
+
+
+@pytest.mark.parametrize("opened", ["w", "o", "r", "g", "slash"])
+async def test_a_label_given_over_a_whole_text_leaves_the_next_card_as_any_other(tmp_path: Path, opened: str) -> None:
+    long = {"question": "A long question, word for word. " * 30, "completion": "Step by step. " * 60 + "\n\nSo 7."}
+    project = make(tmp_path, **long)
+
+    def heights(it: Desktop) -> list[int]:
+        parts = ("#card-question", "#card-answers", "#card-completion")
+        return [it.screen.query_one(part).size.height for part in parts]
+
+    async with desk(project) as it:
+        await it.press("1")
+        usual = heights(it)
+        await it.press(opened)
+        if opened == "slash":
+            await it.press("escape")
+        await it.press("1")
+        assert heights(it) == usual
+    project.close()

@@ -315,3 +315,36 @@ async def test_a_crash_shows_no_data(
     assert "the reference answer" not in printed
     assert "p.db.app.log" in printed.replace("\n", "")
     assert any("ended" in record.message for record in caplog.records)
+
+
+async def test_ctrl_c_names_the_key_that_the_footer_shows(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+        await press(pilot, "ctrl+c")
+        assert any("q leaves the app" in notice for notice in notices(app))
+        await press(pilot, "b", "slash", "ctrl+c")
+        assert any("^q leaves the app" in notice for notice in notices(app)), "q would be typed"
+    settings = Settings(keymap={"app.quit": "f10"})
+    async with opened(make_project(_made(tmp_path / "moved")), settings=settings) as (app, pilot):
+        await press(pilot, "ctrl+c")
+        assert any("f10 leaves the app" in notice for notice in notices(app))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+async def test_a_screenshot_is_written_beside_the_database_or_it_is_said_why_not(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    async with opened(project) as (app, pilot):
+        app.deliver_screenshot()
+        app.deliver_screenshot()
+        written = sorted(path.name for path in tmp_path.glob("*.svg"))
+        assert written == ["p-screen-1.svg", "p-screen-2.svg"]
+        await settle(pilot)
+        assert any(str(tmp_path / written[0]) in notice for notice in notices(app))
+        (tmp_path / "p.db").rename(tmp_path / "q.db")
+        project.path = tmp_path / "gone" / "p.db"
+        app.deliver_screenshot()
+        await settle(pilot)
+        assert any("No such file" in notice for notice in notices(app))

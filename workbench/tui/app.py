@@ -15,8 +15,9 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
+from textual.widgets import Input
 
-from workbench.errors import UsageError
+from workbench.errors import UsageError, WorkbenchError
 from workbench.services.logs import app_log
 from workbench.services.project import Project
 from workbench.services.settings import FILE_NAME, Settings
@@ -37,6 +38,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "annotate": ("AnnotateScreen", "a", "Annotate: label the next item"),
     "adjudicate": ("AdjudicateScreen", "j", "Adjudicate: settle conflicts"),
     "conflicts": ("ConflictsScreen", "d", "Conflicts by kind: settle many alike at once"),
+    "flags": ("FlagsScreen", "f", "Flags: what annotators ask you, to be answered"),
     "browse": ("BrowseScreen", "b", "Browse: every item in a table"),
     "runs": ("RunsScreen", "v", "Verifiers & runs: start, watch, pause, cancel"),
     "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
@@ -57,6 +59,9 @@ ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 
 _REPLACED_COMMANDS = {"Keys", "Quit"}
 """Commands of Textual that the app has in its own form."""
+
+_NOT_SERVED = {"Screenshot"}
+"""Commands that write files: whoever looks from a browser is not at this machine."""
 
 
 class WorkbenchApp(App[None]):
@@ -205,6 +210,34 @@ class WorkbenchApp(App[None]):
         """There is no way back from Home."""
         return len(self.screen_stack) > 2 if action == "go_back" else True
 
+    def action_help_quit(self) -> None:
+        """Say how to leave, as the footer does (ctrl+c); while a line is typed into, its letters are no keys."""
+        typing = isinstance(self.focused, Input)
+        keys = self.shown_keys("app.quit", "q")
+        key = self.get_key_display(Binding("ctrl+q", "")) if typing or not keys else keys[0]
+        self.notify(f"{key} leaves the app.", title="Do you want to leave?", markup=False)
+
+    def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
+        """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
+        from workbench.services.screenshots import write_screenshot
+
+        try:
+            written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
+        except WorkbenchError as error:
+            self.notify(f"{error.message} {error.hint}".strip(), title=error.title, severity="error", markup=False)
+        else:
+            self.notify(str(written), title="Screenshot", markup=False)
+
+    def deliver_screenshot(
+        self,
+        filename: str | None = None,
+        path: str | None = None,
+        time_format: str | None = None,
+    ) -> str | None:
+        """What Textual's own command calls."""
+        self.action_screenshot()
+        return None
+
     async def action_quit(self) -> None:
         """Leave at once, without waiting for long reads."""
         self.leaving = True
@@ -228,7 +261,7 @@ class WorkbenchApp(App[None]):
             title, _, text = SCREENS[name][2].partition(": ")
             yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
         for command in super().get_system_commands(screen):
-            if command.title not in _REPLACED_COMMANDS:
+            if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command
 
     def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], None]:

@@ -54,12 +54,20 @@ workbench verify {database} math-verify""",
 """What an empty panel says."""
 
 
+class Own(Struct, frozen=True, kw_only=True):
+    """What an annotator's Home says: their own work, answers they have not read, guidelines that are new to them."""
+
+    progress: PersonProgress
+    answers: int = 0
+    news: str = ""
+
+
 class Seen(Struct, frozen=True, kw_only=True):
     """What Home has read: everything for the coordinator, only their own for an annotator."""
 
     status: Status | None = None
     runs: list[RunInfo] = []
-    own: PersonProgress | None = None
+    own: Own | None = None
 
 
 class HomeScreen(LiveScreen):
@@ -161,7 +169,7 @@ class HomeScreen(LiveScreen):
         if name == "datasets":
             return overview.datasets_panel(seen.status.datasets, width)
         if name == "people":
-            return overview.people_panel(seen.status.people, width)
+            return _people(seen.status, width)
         shown = sorted(seen.runs, key=lambda run: (run.state not in ACTIVE, -run.run))[:_RUNS_SHOWN]
         return overview.runs_panel(shown, width)
 
@@ -182,17 +190,26 @@ def _states(found: Status, width: int) -> Content:
     return text
 
 
-def _own_progress(project: Project, person: str) -> PersonProgress:
+def _people(found: Status, width: int) -> Content:
+    people = overview.people_panel(found.people, width)
+    if not found.flags:
+        return people
+    waiting = Content.styled(f"⚑ {counted(found.flags, 'flag')} to answer: f", "bold $text-warning")
+    return waiting + "\n" + people if found.people else waiting
+
+
+def _own_progress(project: Project, person: str) -> Own:
     from workbench.services.labelling.adjudicating import AdjudicationSession
     from workbench.services.labelling.annotating import AnnotationSession
 
     session = AnnotationSession(project, person)
     try:
-        progress = session.progress()
+        progress, news = session.progress(), session.guidelines.news()
+        answers = sum(not answer.heard for answer in session.answers())
     finally:
         session.close()
     conflicts = AdjudicationSession(project, person).left()
-    return PersonProgress(
+    own = PersonProgress(
         name=person,
         role="annotator",
         done=progress.done,
@@ -200,10 +217,17 @@ def _own_progress(project: Project, person: str) -> PersonProgress:
         conflicts=conflicts,
         away=progress.away,
     )
+    return Own(progress=own, answers=answers, news=news)
 
 
-def _own_content(person: PersonProgress, width: int) -> Content:
+def _own_content(own: Own, width: int) -> Content:
+    person = own.progress
     lines = [overview.person_line(person, width), Content("")]
+    if own.news:
+        lines.append(Content.styled("The guidelines have changed: g in Annotate shows them.", "bold $text-warning"))
+    if own.answers:
+        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: F in Annotate shows it."
+        lines.append(Content.styled(said, "bold $text-success"))
     if person.left:
         lines.append(Content("Open Annotate to label the next item."))
     elif person.conflicts:

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Input, Static
 
@@ -17,6 +18,7 @@ from workbench.tui.widgets.card_answers import completion_row, reference_row, wa
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.reader_messages import SearchChanged
+from workbench.tui.widgets.wrapping import Wrapped
 
 WIDE = 100
 """Terminal columns from which the question stands beside the completion."""
@@ -54,6 +56,16 @@ class WholeText(Reader):
 class Excerpt(Reader):
     """A reader of a part of a text that keeps the final answer in sight, or the end where there is none."""
 
+    class RowsChanged(Message):
+        """The text is laid out: it has another number of rows than before."""
+
+    _rows = -1
+
+    def show(self, document: RenderedText | Wrapped | None) -> None:
+        """Show a text; how many rows it has is told when it is laid out."""
+        self._rows = -1
+        super().show(document)
+
     def go_to_place(self) -> None:
         """Go there now."""
         if not self.jump("answer"):
@@ -62,6 +74,12 @@ class Excerpt(Reader):
     def on_resize(self) -> None:
         """The parts of a card are given their heights one after the other: each may put the place out of sight."""
         self.call_later(self.go_to_place)
+
+    def _set_wrapped(self, wrapped: Wrapped | None) -> None:
+        super()._set_wrapped(wrapped)
+        if wrapped is not None and self.row_count != self._rows:
+            self._rows = self.row_count
+            self.post_message(self.RowsChanged())
 
 
 class FinalAnswerCard(Container):
@@ -193,6 +211,13 @@ class FinalAnswerCard(Container):
         free = self.size.height - self._answer_rows() - _COMPLETION_ROWS - 3  # three titles
         most = max(_QUESTION_ROWS, min(self.size.height // 3, free))
         question.styles.height = 1 + max(1, min(question.row_count, most))
+
+    @on(Excerpt.RowsChanged)
+    def _laid_out(self, event: Excerpt.RowsChanged) -> None:
+        """How many rows a text has is not known while another one is in the card's place."""
+        event.stop()
+        if not self.opened:
+            self._fit()
 
     def _answer_rows(self) -> int:
         """Rows of the final answers, before they are laid out."""

@@ -1,0 +1,106 @@
+"""Flags in the app: from the annotator to the coordinator's queue, and the answer back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tui.labelling import desk, make, rows
+from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
+from workbench.services.labelling import flags, guidelines
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.project import Project
+from workbench.tui.screens.browse import BrowseScreen
+from workbench.tui.screens.flags import FlagsScreen
+from workbench.tui.screens.item import ItemScreen
+from workbench.tui.widgets.title_bar import TitleBar
+from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make(tmp_path)
+    yield made
+    made.close()
+
+
+def flag_the_next(project: Project, name: str, asked: str) -> int:
+    session = AnnotationSession(project, name)
+    item = session.next()
+    assert item is not None
+    session.flag(item, True, asked)
+    session.close()
+    return item.completion
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_flag_is_counted_listed_and_answered(project: Project, size: tuple[int, int]) -> None:
+    flag_the_next(project, "amira", "[red]Is 2+2 a sum?[/]")
+    async with opened(project, size=size) as (app, pilot):
+        assert "⚑ 1 flag to answer: f" in text_of(app, "#home-people Static")
+        await press(pilot, "f")
+        screen = app.screen
+        assert isinstance(screen, FlagsScreen)
+        assert screen.query_one(TitleBar).remark.startswith("1 flag to answer")
+        assert "[red]Is 2+2 a sum?[/]" in text_of(app, "#flags-detail Static")
+        await press(pilot, "enter", *"undone", "enter")
+        assert screen.has_class("empty")
+        await press(pilot, "h")
+        assert "undone  (not read yet)" in text_of(app, "#flags-detail Static")
+        assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'reveal'") == [(0,)]
+        await press(pilot, "o")
+        assert isinstance(app.screen, ItemScreen)
+        await press(pilot, "escape", "escape")
+        assert "flag" not in text_of(app, "#home-people Static")
+    (flag,) = flags.flags(project, "answered")
+    assert flag.answer == "undone"
+
+
+async def test_browse_finds_what_is_flagged(project: Project) -> None:
+    flag_the_next(project, "amira", "why?")
+    async with opened(project, size=(120, 40)) as (app, pilot):
+        await press(pilot, "b", "f", *"flagged=o", "tab", "enter")
+        assert isinstance(app.screen, BrowseScreen)
+        await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 1)
+
+
+async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("f", *"why?", "enter")
+        at = it.completion
+        await it.press("1")
+        flags.answer(project, at, "Because.", by="dora")
+        new = guidelines.add_case(project, "a sum left undone is incorrect", by="dora").version
+        it.screen._look_for_answers()
+        it.screen._look_at_guidelines()
+        await it.settle()
+        assert any("has answered your flag" in notice for notice in notices(it.app))
+        assert "new guidelines: g" in it.title()
+        assert "an answer: F" in it.title()
+        await it.press("1", "F")
+        assert "Because." in it.text()
+        await it.press("enter")
+        assert (it.completion, "⚑ answered: F" in it.line()) == (at, True)
+        assert "an answer: F" not in it.title()
+        await it.press("g")
+        assert f"New in version {new}" in it.text()
+        assert "a sum left undone is incorrect" in it.text()
+        await it.press("g", "0")
+        assert "new guidelines" not in it.title()
+    found = rows(project, "SELECT guideline, unblinded FROM label_events WHERE kind = 'label' ORDER BY id")
+    assert found == [("1", 0), ("1", 0), (new, 1)], "a label names what was read; one after an answer is not blind"
+
+
+async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None:
+    at = flag_the_next(project, "amira", "why?")
+    flags.answer(project, at, "Because.", by="dora")
+    async with opened(project, annotator="amira") as (app, pilot):
+        assert "answered 1 flag of yours" in text_of(app, "#home-own Static")
+        await press(pilot, "f")
+        assert not isinstance(app.screen, FlagsScreen)
+        await press(pilot, "a")
+        await settle(pilot)
+        await press(pilot, "F", "escape", "escape")
+        await until(pilot, lambda: "answered" not in text_of(app, "#home-own Static"))

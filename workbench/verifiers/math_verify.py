@@ -8,8 +8,9 @@ from typing import ClassVar
 from workbench.errors import VerifierError
 from workbench.model.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Isolation
+from workbench.verifiers.limits import Allowance
 
-_WRAPPER_VERSION = "1"
+_WRAPPER_VERSION = "2"
 
 
 class MathVerify:
@@ -24,6 +25,8 @@ class MathVerify:
     preload: ClassVar[tuple[str, ...]] = ("workbench.verifiers.math_backend",)
     name: str = "math-verify"
     isolation: Isolation = "process"
+    allowance = Allowance(deadline_s=3.0)
+    """Real answers take up to 0.7 s of processor time, and half as much again beside busy neighbours."""
 
     def __init__(self) -> None:
         try:
@@ -36,6 +39,9 @@ class MathVerify:
     def config(self) -> dict[str, object]:
         """It has no options."""
         return {}
+
+    def prepare(self) -> None:
+        """There is nothing to load: the server has imported it all."""
 
     def verify(self, item: VerifierInput) -> Verdict:
         """The library's verdict; an answer it can't parse is an abstention."""

@@ -98,6 +98,9 @@ async def test_a_tall_terminal_lists_all_queues_with_their_counts(project: Proje
         assert listed[0].split()[2] == "4"
         await press(pilot, "w", "2")
         assert text_of(screen.app, "#queue-list").splitlines()[1].startswith("›")
+        assert await pilot.click("#queue-list", offset=(5, 0))
+        await settle(pilot)
+        assert text_of(screen.app, "#queue-list").splitlines()[0].startswith("›"), "a click opens the queue"
 
 
 async def test_the_menu_counts_the_queues_and_a_number_chooses_one(project: Project) -> None:

@@ -213,7 +213,13 @@ async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: P
 async def test_finding_in_the_pane_in_focus(project: Project) -> None:
     async with showing(project) as (app, pilot):
         reader = app.screen.query_one("#item-completion", Reader)
-        await press(pilot, "slash", *"perhaps", "enter")
+        await press(pilot, "slash", *"perhaps")
+        assert reader.border_subtitle == "hit 1 of 1", "found while it is typed"
+        line, start, _ = reader._hits[0]
+        assert reader._wrapped is not None
+        row = reader._wrapped.row_of(line, start) - reader.scroll_offset.y
+        assert 0 <= row < reader.scrollable_size.height, "and in sight beside the line that is typed into"
+        await press(pilot, "enter")
         assert reader.border_subtitle == "hit 1 of 1"
         assert app.focused is reader
         await press(pilot, "slash")

@@ -13,9 +13,10 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from tests.helpers import make_project, numbered
+from tests.helpers import add_items, make_project, numbered
 from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
-from workbench.services.labelling import tokens
+from tests.unit.services.labelling.conflicting import put
+from workbench.services.labelling import flags, guidelines, tokens
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.web.serve.addresses import Address
@@ -231,3 +232,64 @@ async def test_who_opens_it_twice_has_it_in_the_newer_window(project: Project, c
         await first.page.click("#again")
         await first.shows("Question number")
         await comes(second.page, "document.querySelector('#over').open")
+
+
+async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(project: Project, chromium: Any) -> None:
+    """Ann asks and is answered, both are told of new guidelines, and the adjudicator begins on the conflicts."""
+    assign(project, ["ann", "ben"], per_item=2, adjudicator="dora")
+    add_items(project.database, [{"question_id": "new", "completion_id": "new", "question": "Question number 41?"}])
+    assign(project, ["ann", "ben"], per_item=2, adjudicator="dora")
+    put(project, "ann", 40, "correct")
+    put(project, "ben", 40, "incorrect")
+    async with server_process(project) as (_, address, links):
+        assert set(links) == {"ann", "ben", "dora"}
+        ann, ben, dora = [
+            await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben", "dora")
+        ]
+        for page in (ann, ben):
+            await page.shows("Question number")
+        await dora.shows("Correct or not?")
+        await ann.page.keyboard.press("f")
+        await ann.shows("What should the coordinator know?")
+        await ann.page.keyboard.type("Units too?")
+        await ann.page.keyboard.press("Enter")
+        await until(lambda: [flag.asked for flag in flags.flags(project)] == ["Units too?"])
+        (flag,) = flags.flags(project)
+        flags.answer(project, flag.completion, "Only where asked.", by="lead")
+        version = guidelines.add_case(project, "a unit not asked for is ignored", by="lead").version
+        await ann.shows("an answer: F")
+        for page in (ann, ben, dora):
+            await page.shows("new guidelines: g")
+        assert "an answer" not in ben.drawn + dora.drawn
+        await ann.page.keyboard.press("F")
+        await ann.shows("Only where asked.")
+        await until(lambda: [one.heard for one in flags.flags(project, "answered")] == [True])
+        await ann.page.keyboard.press("Escape")
+        await ben.page.keyboard.press("g")
+        await ben.shows("New in version")
+        await until(lambda: guidelines.of_version(project, version).read_by == ("lead", "ben"))
+        await ben.page.keyboard.press("g")
+        await asyncio.gather(
+            ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),
+            ben.press_until("0", lambda: any(name == "ben" for name, *_ in given(project))),
+            dora.press_until("1", lambda: any(name == "dora" for name, *_ in given(project))),
+        )
+        assert {(name, kind, seen) for name, kind, seen in given(project)} == {
+            ("ann", "label", "1"),
+            ("ben", "label", version),
+            ("dora", "adjudication", "1"),
+        }
+        for page, name in ((ann, "ann"), (ben, "ben"), (dora, "dora")):
+            others = {"ann", "ben", "dora"} - {name}
+            assert name in page.drawn
+            assert not [other for other in others if f"  {other} \u00b7" in page.drawn]
+            assert page.trouble == []
+
+
+def given(project: Project) -> list[tuple[str, str, str]]:
+    """Who has said something in the app, as what, and under which guidelines."""
+    rows = project.database.reader().execute(
+        "SELECT a.name, e.kind, e.guideline FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
+        "WHERE e.kind IN ('label', 'adjudication') AND e.content_hash IS NOT NULL"
+    )
+    return [tuple(row) for row in rows]

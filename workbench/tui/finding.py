@@ -35,11 +35,17 @@ class FindingScreen(WorkbenchScreen):
         """Ask for a text to find."""
         self.query_one(PromptBar).ask(_FIND, "/", hint="text to find")
 
+    @on(PromptBar.Typed)
+    def _typed(self, event: PromptBar.Typed) -> None:
+        """Every letter goes to the hit; enter only closes the line."""
+        if event.asked == _FIND:
+            self.reader.find(event.text)
+
     @on(PromptBar.Submitted)
     def _submitted(self, event: PromptBar.Submitted) -> None:
         if event.asked != _FIND:
             self.answered(event.asked, event.text)
-        elif self.reader.find(event.text) or not event.text:
+        elif self.reader.hits or not event.text:
             self.close_prompt()
         else:
             self.query_one(PromptBar).complain("Not found.")

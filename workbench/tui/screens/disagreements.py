@@ -33,6 +33,7 @@ from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.many_choices import ManyMenu
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.queue_list import QueueList
 from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import Part, TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -104,7 +105,7 @@ class DisagreementsScreen(WorkbenchScreen):
     def compose(self) -> ComposeResult:
         """The frame; the items come later."""
         yield TitleBar("Disagreements", "reading …")
-        yield Static(id="queue-list", markup=False)
+        yield QueueList(id="queue-list", markup=False)
         yield Static(id="queue-text", markup=False)
         yield VirtualTable(id="queue-table")
         with VerticalScroll(id="queue-detail", can_focus=False):
@@ -193,7 +194,7 @@ class DisagreementsScreen(WorkbenchScreen):
 
     def _show_counts(self, counts: dict[Queue, Count]) -> None:
         self.counts = counts
-        self.query_one("#queue-list", Static).update(view.listing(self.wanted.queue, counts))
+        self.query_one(QueueList).show(self.wanted.queue, counts)
 
     def on_screen_resume(self) -> None:
         """Go to the item that was read last, and read what has become of the queue."""
@@ -227,6 +228,11 @@ class DisagreementsScreen(WorkbenchScreen):
     def _queue_chosen(self, name: str | None) -> None:
         if name is not None:
             self._ask(queue=name)
+
+    @on(QueueList.Chosen)
+    def _queue_clicked(self, event: QueueList.Chosen) -> None:
+        if event.queue != self.wanted.queue:
+            self._ask(queue=event.queue)
 
     def action_next_split(self) -> None:
         """The next size of the smaller side."""

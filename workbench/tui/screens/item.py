@@ -359,10 +359,15 @@ class ItemScreen(Reviewing):
         pane = self._focused_pane().id or "item-completion"
         self.query_one(PromptBar).ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
 
+    @on(PromptBar.Typed)
+    def _typed(self, event: PromptBar.Typed) -> None:
+        """Every letter goes to the hit; enter only closes the line."""
+        self.query_one(f"#{event.asked}", Reader).find(event.text)
+
     @on(PromptBar.Submitted)
     def _find(self, event: PromptBar.Submitted) -> None:
         pane = self.query_one(f"#{event.asked}", Reader)
-        if pane.find(event.text) or not event.text:
+        if pane.hits or not event.text:
             self._close_prompt(pane)
         else:
             self.query_one(PromptBar).complain("Not found.")

@@ -55,6 +55,18 @@ class PromptBar(Vertical):
             self.asked = asked
             self.text = text
 
+    class Typed(Message):
+        """The line has changed, and is not entered yet.
+
+        Attributes:
+            asked: What is being asked for.
+        """
+
+        def __init__(self, asked: str, text: str) -> None:
+            super().__init__()
+            self.asked = asked
+            self.text = text
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.asking = ""
@@ -106,3 +118,5 @@ class PromptBar(Vertical):
     def _changed(self, event: Input.Changed) -> None:
         event.stop()
         self.complain("")
+        if self.asking:
+            self.post_message(self.Typed(self.asking, event.value))

@@ -130,6 +130,11 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Rows of the text as wrapped so far."""
         return 0 if self._wrapped is None else len(self._wrapped.rows)
 
+    @property
+    def hits(self) -> int:
+        """How many hits the search under way has."""
+        return len(self._hits)
+
     def set_title(self, title: str) -> None:
         """Show a title in the border."""
         self.border_title = Content(printable(title))
@@ -191,6 +196,10 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         """Wrap again when the width is another one."""
         if self._wrapped is None or self._wrapped.width != self.wrap_width:
             self._wrap()
+        if self._hits and self._wrapped is not None:
+            # A line that opens or closes beside the text must not take the place of what was found.
+            line, start, _ = self._hits[self._hit]
+            self._keep_in_sight(self._wrapped.row_of(line, start))
         self._tell_position()
 
     def _wrap(self) -> None:
@@ -253,10 +262,13 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         if self._hits and self._wrapped is not None:
             line, start, _ = self._hits[self._hit]
             row = self._wrapped.row_of(line, start)
-            if not 0 <= row - self.scroll_offset.y < self.scrollable_size.height:
-                self._show_row(row)
+            self._keep_in_sight(row)
         number = self._hit + 1 if self._hits else 0
         self.post_message(self.SearchChanged(self, self._query, number, len(self._hits)))
+
+    def _keep_in_sight(self, row: int) -> None:
+        if not 0 <= row - self.scroll_offset.y < self.scrollable_size.height:
+            self._show_row(row)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Keep the percentage."""

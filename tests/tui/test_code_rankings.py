@@ -37,18 +37,24 @@ async def test_solutions_stand_with_scores_and_ranks(tmp_path: Path) -> None:
         report = screen_of(app, CodeRankingsScreen).report
         assert report is not None
         assert report == ranking(project, truth_of(project))
-        assert "truth: execution on base · 1 problem left out" in text_of(app, "#code-rankings-notes")
+        assert "all solutions · truth: execution on base · 1 problem left out" in text_of(app, "#code-rankings-notes")
         assert drawn(app, "#code-rankings-figures")[0] == [
             "judge",
             "code",
             "1",
-            *(row.text for row in figure_rows(report, wide=False)[0].cells[3:]),
+            "100",
+            *(row.text for row in figure_rows(report, wide=False)[0].cells[4:]),
         ]
         rows = drawn(app, "#code-rankings-solutions")
         assert rows[0] == ["0", "1.000", "1", "0.100", "7↓"]
         assert rows[1] == ["3", "0.800", "2", "0.400", "4↓"]
         assert rows[-1] == ["6", "–", "–", "0.700", "1"]
-        await press(pilot, "s")
+        await press(pilot, "f")
+        narrow = screen_of(app, CodeRankingsScreen).report
+        assert narrow == ranking(project, truth_of(project), k=5)
+        assert "5 selected solutions of each problem" in text_of(app, "#code-rankings-notes")
+        assert len(drawn(app, "#code-rankings-solutions")) == narrow.problems[0].solutions < len(rows)
+        await press(pilot, "f", "s")
         assert drawn(app, "#code-rankings-solutions")[0] == ["6", "–", "–", "0.700", "1"]
         assert "own/clip · 1 of 2 · by judge" in text_of(app, "#code-rankings-problem")
         await press(pilot, "n")

@@ -26,6 +26,9 @@ nowhere since the test is broken.
 SolutionForm = Literal["program", "continuation", "reply"]
 """What a solution's text is: a whole program, what goes on where the prompt ends, or a reply with code in it."""
 
+Writer = Literal["human", "model"]
+"""Who wrote a problem's reference solution: only what people wrote says which tests are right."""
+
 Origin = Literal["imported", "generated", "evolved"]
 """Where a suite comes from: a file, a model, or rounds of evolution."""
 
@@ -77,6 +80,7 @@ class Problem(Struct, frozen=True, kw_only=True):
         task_id: The source's own id, which is the question's key.
         prompt: The question's text; a ``continuation`` goes on where it ends.
         canonical: The reference solution, a complete program, or "".
+        canonical_by: Who wrote it.
         entry_point: The function or class that tests call, if the source says so.
         setup: Code run between the solution and each test, such as ``candidate = add``.
         language: ``"python"`` or the name of a runner (``"javascript"``).
@@ -87,11 +91,17 @@ class Problem(Struct, frozen=True, kw_only=True):
     task_id: str
     prompt: str = ""
     canonical: str = ""
+    canonical_by: Writer = "human"
     entry_point: str | None = None
     setup: str = ""
     language: str = "python"
     seconds: float | None = None
     suites: dict[str, tuple[CodeTest, ...]] = {}
+
+    @property
+    def oracle(self) -> str:
+        """A solution that says which tests are right: the reference, if people wrote it, else ""."""
+        return self.canonical if self.canonical_by == "human" else ""
 
 
 class Program(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from workbench.model.code import SolutionForm
+from workbench.model.code import SolutionForm, Writer
 
 
 class StdioTest(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +33,7 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
         entry_point: The function or class that tests call.
         language: ``python``, or the name of a runner.
         canonical_solution: The reference solution, a complete program.
+        canonical_solution_by: Who wrote it; only what people wrote says which tests are right.
         setup: Code run between a solution and each test, such as ``candidate = add``.
         seconds: Wall time a test may take.
         tests: The suite ``base``.
@@ -47,6 +48,7 @@ class ProblemLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entry_point: str | None = None
     language: str = "python"
     canonical_solution: str = ""
+    canonical_solution_by: Writer = "human"
     setup: str = ""
     seconds: float | None = None
     tests: list[TestLine] = []

@@ -5,12 +5,17 @@ Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, and what its authors 
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from workbench.model.candidates import Id
 
 Ends = tuple[float, float]
 """An interval."""
+
+Missing = Literal["zero", "drop"]
+"""What becomes of a score that a verifier refuses to give: it is the lowest, or nobody is measured on the problem."""
 
 
 class RankingRow(Struct, frozen=True, kw_only=True):
@@ -28,6 +33,7 @@ class RankingRow(Struct, frozen=True, kw_only=True):
         r2: Coefficient of determination, over all solutions.
         top1_ci: 95 % intervals by the bootstrap over problems; None where all samples are alike.
         spearman_undefined: Problems without a coefficient: one solution, or scores that are all the same.
+        coverage: Share of the solutions with true scores that the verifier gives a score; None from a file.
         normalised: Scores were stretched to 0 to 1 in each problem, as a reward model's are and whatever else is no
             share; they count so in ``mae`` and ``r2``.
     """
@@ -52,6 +58,7 @@ class RankingRow(Struct, frozen=True, kw_only=True):
     spearman_undefined: int
     kendall_undefined: int
     normalised: bool
+    coverage: float | None = None
 
 
 class ProblemRow(Struct, frozen=True, kw_only=True):
@@ -68,6 +75,14 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
     mae: float
 
 
+class PartialVerifier(Struct, frozen=True, kw_only=True):
+    """A verifier that is left out, since it has judged too little: so many of the solutions with true scores."""
+
+    verifier: str
+    judged: int
+    solutions: int
+
+
 class RankingReport(Struct, frozen=True, kw_only=True):
     """``workbench code metrics --json``.
 
@@ -78,6 +93,9 @@ class RankingReport(Struct, frozen=True, kw_only=True):
         truth_runs: The run of each suite they are counted from; empty for a file.
         left_out: Problems that were not measured: a true score or a verifier's is missing for some solution.
         lacking: The same by verifier, and by ``truth``.
+        missing: What scores count that verifiers refused to give; None from a file.
+        filled: How many of them there are, by verifier.
+        partial: Verifiers that are left out.
         k: Only the solutions that selection would keep were measured, k of each problem; None for all.
         samples: Bootstrap samples behind the intervals.
         refused: Lines of a file that were not taken.
@@ -91,6 +109,9 @@ class RankingReport(Struct, frozen=True, kw_only=True):
     lacking: dict[str, int]
     samples: int
     seed: int
+    missing: Missing | None = None
+    filled: dict[str, int] = {}
+    partial: list[PartialVerifier] = []
     k: int | None = None
     refused: int = 0
 
@@ -129,6 +150,7 @@ class ScoredSolution(Struct, frozen=True, kw_only=True):
         ms: Mean time of a test.
         scores: Each verifier's score, by name; None for none.
         ranks: The same as ranks among the solutions that have one.
+        unjudged: Verifiers that have no verdict of it, or failed over it.
     """
 
     item: int
@@ -139,6 +161,7 @@ class ScoredSolution(Struct, frozen=True, kw_only=True):
     ms: float | None
     scores: dict[str, float | None]
     ranks: dict[str, float | None]
+    unjudged: frozenset[str] = frozenset()
 
 
 class ScoredProblem(Struct, frozen=True, kw_only=True):

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from workbench.model.code import Writer
+
 
 class RefinedProblem(Struct, frozen=True, kw_only=True):
     """A problem of standard input, written anew with a function to write: a line of a file of problems.
 
     Attributes:
         task_id: The old problem's.
-        tests: Those that the solution passes.
+        canonical_solution_by: A model wrote the solution, so that it doesn't say which tests are right.
+        tests: Those that ask something of the function.
         proposed_tests: How many tests the model wrote.
+        passed_tests: How many of ``tests`` its own solution passes.
     """
 
     task_id: str
     entry_point: str
     prompt: str
     canonical_solution: str
+    canonical_solution_by: Writer
     tests: tuple[str, ...]
     source: str | None
     proposed_tests: int
+    passed_tests: int
 
 
 class RefusedProblem(Struct, frozen=True, kw_only=True):
@@ -28,9 +34,9 @@ class RefusedProblem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         reason: ``no_reference``: there is no solution to go by; ``no_problem``: no reply, or one that lacks a part;
-            ``few_tests``: the new solution passes too few of its tests.
+            ``few_tests``: too few of its tests ask something of the function.
         tests: Tests the model wrote.
-        passed: Those that its solution passes.
+        passed: Those that its own solution passes.
     """
 
     task_id: str
@@ -46,12 +52,16 @@ class RefineReport(Struct, frozen=True, kw_only=True):
         problems: Problems of standard input there are.
         written: Those written anew.
         refused: The others.
+        tests: Tests of those written.
+        passed_tests: How many of them the models' own solutions pass.
     """
 
     dataset: str
     problems: int
     written: int
     refused: tuple[RefusedProblem, ...]
+    tests: int
+    passed_tests: int
     file: str
 
 

@@ -20,7 +20,8 @@ UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a refused solution whose problem is not there; it may be there when the file is read again."""
 
 _INSERT_PROBLEM = (
-    "INSERT INTO code_problems (question_id, entry_point, setup, language, seconds, extra) VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO code_problems (question_id, entry_point, setup, language, seconds, reference_by, extra) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_TEST = "INSERT INTO tests (question_id, suite_id, position, form, source, expected) VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT_SOLUTION = "INSERT INTO code_solutions (completion_id, form, ground_truth) VALUES (?, ?, ?)"
@@ -32,7 +33,7 @@ class _Known(Struct, gc=False):
     """A problem that is stored or on its way.
 
     Attributes:
-        around: What is run around a solution: entry point, setup, language, seconds.
+        around: What is run around a solution: entry point, setup, language, seconds, and who wrote the reference.
         suites: Suite -> hash of its tests.
     """
 
@@ -105,7 +106,12 @@ class ProblemRows:
             known = self._add_problem(record)
         code = "conflict" if known.question_id < self._items.first_question_id else "duplicate_key"
         if known.around != _around(problem):
-            return _contradicted(record, code, "entry_point", "another entry point, setup, language or time limit")
+            return _contradicted(
+                record,
+                code,
+                "entry_point",
+                "another entry point, setup, language, limit or author",
+            )
         digests = {name: _digest(tests) for name, tests in problem.suites.items()}
         for name, digest in digests.items():
             if known.suites.get(name, digest) != digest:
@@ -149,7 +155,8 @@ class ProblemRows:
         if self._connection is None:
             return None
         around = self._connection.execute(
-            "SELECT entry_point, setup, language, seconds FROM code_problems WHERE question_id = ?", (question_id,)
+            "SELECT entry_point, setup, language, seconds, reference_by FROM code_problems WHERE question_id = ?",
+            (question_id,),
         ).fetchone()
         if around is None:
             return None
@@ -244,7 +251,7 @@ def _completion(record: SolutionRecord) -> ItemRecord:
 
 
 def _around(problem: Problem) -> tuple[object, ...]:
-    return problem.entry_point, problem.setup, problem.language, problem.seconds
+    return problem.entry_point, problem.setup, problem.language, problem.seconds, problem.canonical_by
 
 
 def _digest(tests: Sequence[CodeTest]) -> bytes:

@@ -1,4 +1,5 @@
-"""Schema version 8: answers to flags, who has read which guidelines, and how a batch's items were chosen.
+"""Schema version 8: answers to flags, who has read which guidelines, how a batch's items were chosen, and who wrote a
+problem's reference solution.
 
 ``label_events`` is made anew with one more kind of event (SQLite can't change a CHECK); its rows are carried over by
 the migration, and the view that reads it is made again.
@@ -60,5 +61,11 @@ VERSION_8: tuple[str, ...] = (
         WHEN ordering LIKE '%at most % of a subtype%' THEN 'quota'
         WHEN ordering LIKE 'random, limit %' THEN 'drawn'
         WHEN selection GLOB 'limit [0-9]*' OR selection GLOB '* and limit [0-9]*' THEN 'first' ELSE 'all' END""",
+    # Only what people wrote is an oracle.
+    """ALTER TABLE code_problems ADD COLUMN reference_by TEXT NOT NULL DEFAULT 'human'
+        CHECK (reference_by IN ('human', 'model'))""",
+    # Problems written anew say how many tests their model proposed.
+    """UPDATE code_problems SET reference_by = 'model'
+        WHERE json_valid(extra) AND json_extract(extra, '$.proposed_tests') IS NOT NULL""",
 )
 """In order."""

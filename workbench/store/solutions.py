@@ -67,7 +67,8 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
 
 
 def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, GroundTruthFrom]:
-    """Those of the completions that are known to be right, by row id: flagged, or with the canonical solution's text.
+    """Those of the completions that are known to be right, by row id: flagged, or with the text of a canonical
+    solution that people wrote.
 
     A solution that goes on where the prompt ends is compared with the prompt before it; blank space at the end doesn't
     count.
@@ -78,7 +79,8 @@ def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[
         "CROSS JOIN completions AS c ON c.id = wanted.value CROSS JOIN completion_text AS ct ON ct.id = c.id "
         "CROSS JOIN question_text AS qt ON qt.id = c.question_id "
         "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
-        f"WHERE s.ground_truth OR (qt.reference <> '' AND rtrim(qt.reference, {blank}) = "
+        "LEFT JOIN code_problems AS p ON p.question_id = c.question_id "
+        f"WHERE s.ground_truth OR (qt.reference <> '' AND p.reference_by = 'human' AND rtrim(qt.reference, {blank}) = "
         f"rtrim(iif(s.form = 'continuation', qt.text || ct.text, ct.text), {blank}))",
         (_json(items),),
     )

@@ -42,7 +42,8 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     reader = database.reader()
     wanted = list(dict.fromkeys(questions))
     rows = reader.execute(
-        "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds "
+        "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
+        "p.reference_by "
         "FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = wanted.value "
         "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
@@ -57,6 +58,7 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
             setup=row[5],
             language=row[6],
             seconds=row[7],
+            canonical_by=row[8],
             suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
         )
         for row in rows

@@ -43,6 +43,7 @@ _WORDS: dict[Any, Any] = {
     ("reviews", "gold"): "none",
     ("curation", "kind"): "exclude",
     ("batches", "sample"): "drawn",
+    ("code_problems", "reference_by"): "model",
     ("sets", "kind"): "hard",
     ("sets", "gold"): "final",
     ("sets", "name"): "hard",

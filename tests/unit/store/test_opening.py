@@ -276,9 +276,11 @@ def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
                     "schema, created_at) VALUES (?, ?, 'correctness', 1, 1, ?, ?, 'why?', 2, '2025-01-01T00:00:00Z')",
                     (f"u{number}", kind, "correct" if kind == "label" else None, kind == "flag"),
                 )
+            connection.execute("INSERT INTO code_problems (question_id, extra) VALUES (1, '{\"proposed_tests\": 9}')")
         project.close()
     with closing(open_project(project.path)) as migrated:
         reader = migrated.database.reader()
+        assert reader.execute("SELECT reference_by FROM code_problems").fetchall() == [("model",)]
         assert [event.uuid for event in events.every(reader)] == ["u1", "u2"]
         assert reader.execute("SELECT annotator, verdict FROM current_labels").fetchall() == [("amira", "correct")]
         flags = "SELECT annotator, question, state, answer FROM flags"

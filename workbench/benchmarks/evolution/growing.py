@@ -99,13 +99,13 @@ def grown(
 ) -> GrowthStep:
     """The step, once its tests have been executed.
 
-    A test that the reference solution fails is wrong, unless the settings take it. (The paper has no reference
-    solutions for its problems and takes every test; the final filter removes those that next to nobody passes.) A test
-    of a discriminative step has to split the solutions.
+    A test that the reference solution fails is wrong, unless the settings take it or a model wrote that. (The paper
+    has no reference solutions for its problems and takes every test; the final filter removes those that next to nobody
+    passes.) A test of a discriminative step has to split the solutions.
 
     Args:
         outcomes: A string a solution, a letter a test executed.
-        reference: The reference solution's own; None without one.
+        reference: The reference solution's own; None without one that people wrote.
     """
     rejected = Counter(taken.rejected)
     kept = []

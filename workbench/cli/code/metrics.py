@@ -26,7 +26,7 @@ from workbench.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from workbench.model.ranking import RankingReport
+    from workbench.model.ranking import Missing, RankingReport
 
 
 @click.command()
@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 @truth_option
 @suite_option
 @click.option("--k", type=click.IntRange(1, 1_000), help="Only the k solutions of each problem that select would keep.")
+@click.option(
+    "--missing",
+    type=click.Choice(["zero", "drop"]),
+    default=None,
+    help="A score that a verifier refuses to give is its lowest (zero, the default), or takes the problem out (drop).",
+)
 @click.option("--by", type=click.Choice(["problem"]), help="A line a problem instead of one a data set.")
 @click.option(
     "--bootstrap",
@@ -57,6 +63,7 @@ def command(
     truth: str | None,
     suites: tuple[str, ...],
     k: int | None,
+    missing: Missing | None,
     by: str | None,
     samples: int,
     seed: int,
@@ -67,11 +74,12 @@ def command(
     """Show how well verifiers rank and score the solutions of problems.
 
     Top-1, Bottom-1, Spearman, Kendall, MAE and R², with 95 % intervals. In a database every verifier with scores is
-    set against what tests say, on problems in which all of them have a score for every solution. FILE has a line a
+    set against what tests say, all on the same problems; one that has judged too little is left out unless --verifier
+    names it, and what a verifier refuses to score counts as its lowest score. FILE has a line a
     solution with "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and
     the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were refused.
     """
-    require_one(database, source, verifier=verifiers, truth=truth, suite=suites, k=k, where=where)
+    require_one(database, source, verifier=verifiers, truth=truth, suite=suites, k=k, missing=missing, where=where)
     if source is not None:
         from workbench.services.coding.ranking.measuring import ranking_of_file
 
@@ -85,7 +93,10 @@ def command(
         with project_at(str(database)) as project:
             meant = truth_of(project, truth, suites)
             chosen = selection_of(where)
-            report = ranking(project, meant, verifiers, selection=chosen, k=k, samples=samples, seed=seed)
+            as_missing = missing or "zero"
+            report = ranking(
+                project, meant, verifiers, selection=chosen, k=k, missing=as_missing, samples=samples, seed=seed
+            )
         _show(report, format_, as_json, by_problem=by is not None)
 
 

@@ -25,11 +25,12 @@ from workbench.cli.common import (
 )
 from workbench.cli.writing import OutputPath, shown, to_stdout
 from workbench.model.refinement import RefineReport
+from workbench.render.bars import counted
 
 _WHY = {
     "no_reference": "there is no reference solution to go by",
     "no_problem": "no reply, or one that lacks a part",
-    "few_tests": "the new solution passes too few of its own tests",
+    "few_tests": "too few of its tests ask something of the function",
 }
 
 
@@ -74,8 +75,9 @@ def command(
 ) -> None:
     """Have a model write problems of standard input anew, each with a function to write and about 20 tests.
 
-    The model's own solution is executed against its tests: those it fails are dropped, and a problem with too few left
-    is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
+    The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
+    that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
+    function is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
     """
     from workbench.services.coding.evolution.refining import USUAL, Wish, refine
     from workbench.services.coding.sandbox import opened_sandbox
@@ -101,6 +103,8 @@ def command(
         print_json(report)
     else:
         show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
-        say_some([f"  {one.task_id}: {_WHY[one.reason]} ({one.passed} of {one.tests})" for one in report.refused])
+        if report.written:
+            show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
+        say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
     if report.refused:
         sys.exit(REFUSED_SOME)

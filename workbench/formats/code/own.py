@@ -8,11 +8,12 @@ from typing import Final, get_args
 from workbench.formats.code.row import CodeRow
 from workbench.formats.code.suites import WANTED, Tests, listed, named, program, source_of, tests_from
 from workbench.formats.explain import RefusedError
-from workbench.model.code import Problem, SolutionForm
+from workbench.model.code import Problem, SolutionForm, Writer
 from workbench.model.code_files import TestLine
 from workbench.model.code_record import ProblemRecord, SolutionRecord
 
 _FORMS: Final[dict[str, SolutionForm]] = {name: name for name in get_args(SolutionForm)}
+_WRITERS: Final[dict[str, Writer]] = {name: name for name in get_args(Writer)}
 _LONGEST_NAME: Final = 100
 
 
@@ -42,6 +43,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
         task_id=task_id,
         prompt=row.text("prompt"),
         canonical=row.maybe_text("canonical_solution") or "",
+        canonical_by=_writer(row),
         entry_point=row.maybe_text("entry_point"),
         setup=row.maybe_text("setup") or "",
         language=row.maybe_text("language") or "python",
@@ -73,6 +75,17 @@ def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
         ground_truth=row.truth("ground_truth") or False,
         extra=row.extra(),
     )
+
+
+def _writer(row: CodeRow) -> Writer:
+    """Who wrote the reference solution; problems that earlier versions wrote anew only say how many tests they had."""
+    said = row.maybe_text("canonical_solution_by")
+    if said is None:
+        return "model" if "proposed_tests" in row.cells else "human"
+    if said not in _WRITERS:
+        message = f"canonical_solution_by is {said[:40]!r}. Write one of: {', '.join(_WRITERS)}."
+        raise RefusedError("wrong_type", "canonical_solution_by", message)
+    return _WRITERS[said]
 
 
 def _more_suites(row: CodeRow) -> dict[str, Tests]:

@@ -12,8 +12,7 @@ from textual.widgets import Static
 
 from workbench.errors import UsageError
 from workbench.model.ranking import RankingReport, ScoredProblem
-from workbench.services.coding.ranking.measuring import ranking
-from workbench.services.coding.ranking.scored import raters, scored
+from workbench.services.coding.ranking.measuring import Compared, compared
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.items.browsing import reveal_each
 from workbench.services.project import Project
@@ -33,6 +32,10 @@ WIDE = 150
 """Terminal columns from which figures have their intervals beside them."""
 
 
+SELECTED = 5
+"""Solutions of each problem that ``f`` narrows the figures to, as ``workbench code metrics --k 5`` does."""
+
+
 class Ranked(NamedTuple):
     """One problem's solutions with the scores of these verifiers."""
 
@@ -50,6 +53,7 @@ class CodeRankingsScreen(WorkbenchScreen):
     Attributes:
         report: The figures; None until they have come.
         ranked: The problem; None until it has come.
+        k: How many solutions of each problem are measured and shown; None for all.
         by: By whose scores the solutions stand: a verifier, or truth.
     """
 
@@ -61,6 +65,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         Action("code-rankings.order-before", "S", "next_order(-1)", "Sort before", "Sort by the one before.", False),
         Action("code-rankings.next", "n,right_square_bracket", "go(1)", "Next", "Show the next problem."),
         Action("code-rankings.previous", "N,p,left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
+        Action("code-rankings.selected", "f", "selected", "Selected", "Only 5 solutions a problem, or all again."),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
 
@@ -70,7 +75,9 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.report: RankingReport | None = None
         self.ranked: Ranked | None = None
         self.by = view.BY_TRUTH
+        self.k: int | None = None
         self._neighbours = neighbours
+        self._compared: Compared | None = None
         self._figures: MemorySource | None = None
         self._solutions: MemorySource | None = None
 
@@ -86,21 +93,29 @@ class CodeRankingsScreen(WorkbenchScreen):
     def on_mount(self) -> None:
         """Read."""
         self.query_one("#code-rankings-solutions", VirtualTable).focus()
-        self.in_background(partial(_figures, self.project), self._show_figures, group="code-figures", stops=True)
-        self._open()
+        self._measure()
+
+    def _measure(self) -> None:
+        self.in_background(
+            partial(_figures, self.project, self.k), self._show_figures, group="code-figures", stops=True
+        )
 
     def _open(self) -> None:
-        work = partial(_ranked, self.project, self.question, self.workbench.names_worked_under)
-        self.in_background(work, self._show_problem, group="code-ranked")
+        """Show the problem with the very solutions that the figures are counted from."""
+        if self._compared is not None:
+            found = (one for one in self._compared.problems if one.question == self.question)
+            ranked = Ranked(self._compared.verifiers, next(found, None))
+            work = partial(_seen, self.project, ranked, self.workbench.names_worked_under)
+            self.in_background(work, self._show_problem, group="code-ranked")
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _show_figures(self, report: RankingReport) -> None:
-        self.report = report
+    def _show_figures(self, found: Compared) -> None:
+        self._compared, self.report = found, found.report
         self.query_one(TitleBar).say(printable(self.project.path.name))
         self._tell_figures()
         self._fill_figures()
-        self._fill_problem()
+        self._open()
 
     def _tell_figures(self) -> None:
         """What the figures are over, and those of the verifier under the cursor with their intervals."""
@@ -161,6 +176,11 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     # -- actions -----------------------------------------------------------------------------------
 
+    def action_selected(self) -> None:
+        """Measure and show the solutions that selection would keep, or all again."""
+        self.k = SELECTED if self.k is None else None
+        self._measure()
+
     def action_next_order(self, step: int) -> None:
         """Sort the solutions by another verifier's scores."""
         if self.ranked is not None:
@@ -188,16 +208,13 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.app.push_screen(screen)
 
 
-def _figures(project: Project) -> RankingReport:
+def _figures(project: Project, k: int | None) -> Compared:
     """Runs in a thread."""
-    return ranking(project, truth_of(project))
+    return compared(project, truth_of(project), k=k)
 
 
-def _ranked(project: Project, question: int, also: Collection[str]) -> Ranked:
+def _seen(project: Project, ranked: Ranked, also: Collection[str]) -> Ranked:
     """Runs in a thread; the look at the solutions' scores is recorded."""
-    truth = truth_of(project)
-    verifiers = raters(project, truth)
-    problem = next(scored(project, truth, verifiers, questions=[question]), None)
-    if problem is not None:
-        reveal_each(project, [one.item for one in problem.solutions], also)
-    return Ranked(tuple(one.name for one in verifiers), problem)
+    if ranked.problem is not None:
+        reveal_each(project, [one.item for one in ranked.problem.solutions], also)
+    return ranked

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from workbench.model.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
-from workbench.render.bars import NONE, counted
+from workbench.render.bars import NONE, counted, percent
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
 from workbench.tui.widgets.pass_view import TRUTH
@@ -32,9 +32,10 @@ def figure_columns(*, wide: bool) -> tuple[Column, ...]:
         return 18 if wide else max(len(title), 6)
 
     return (
-        Column("verifier", "verifier", 12, 24, sortable=False),
-        Column("dataset", "data set", 8, 14, sortable=False),
+        Column("verifier", "verifier", 10, 24, sortable=False),
+        Column("dataset", "data set", 8, 13, sortable=False),
         Column("problems", "n", 5, 6, "right", sortable=False),
+        Column("coverage", "cov%", 4, 4, "right", sortable=False),
         *(Column(key, title, width(title), width(title), "right", sortable=False) for key, title in FIGURES.items()),
     )
 
@@ -48,6 +49,7 @@ def figure_rows(report: RankingReport, *, wide: bool) -> list[Row]:
                 Cell(row.verifier + (" ~" if row.normalised else ""), "bold"),
                 Cell(row.dataset, "dim"),
                 Cell(f"{row.problems:,}"),
+                Cell(percent(row.coverage, 0)),
                 *(Cell(_figure(row, key, wide=wide)) for key in FIGURES),
             ),
         )
@@ -65,13 +67,24 @@ def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
 
 def notes(report: RankingReport) -> str:
     """What the figures are over."""
-    lacking = ", ".join(f"{printable(name)} {number}" for name, number in report.lacking.items())
+    lacking = _counts(report.lacking)
+    missing = [
+        *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
+        f"refused scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
+    ]
     parts = [
+        "all solutions"
+        if report.k is None
+        else f"{report.k} selected solutions of each problem (metrics --k {report.k})",
         f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
         f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
         "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
     ]
-    return " · ".join(filter(None, parts))
+    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, missing))))
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{printable(name)} {number:,}" for name, number in found.items())
 
 
 def intervals(row: RankingRow) -> str:

@@ -291,3 +291,18 @@ def test_broken_tests_are_counted_and_named_at_import(project: Project, tmp_path
         "T/1 base 4: false whatever a solution does",
     ]
     assert bring(project, write(tmp_path / "q.jsonl", [problem(4)])).broken is UNSET
+
+
+def test_who_wrote_a_reference_is_stored(project: Project, tmp_path: Path) -> None:
+    rows = [
+        problem(1),
+        problem(2, canonical_solution_by="model"),
+        problem(3, proposed_tests=9),
+        problem(4, canonical_solution_by="me"),
+    ]
+    report = bring(project, write(tmp_path / "p.jsonl", rows))
+    assert (counts(report), report.quarantine[0].field) == ((4, 3, 0, 1), "canonical_solution_by")
+    stored = project.database.reader().execute("SELECT reference_by FROM code_problems").fetchall()
+    assert stored == [("human",), ("model",), ("model",)]
+    assert counts(bring(project, write(tmp_path / "q.jsonl", rows[:2]), dataset="p")) == (2, 0, 2, 0)
+    assert bring(project, write(tmp_path / "r.jsonl", [problem(2)]), dataset="p").reasons == {"conflict": 1}

@@ -10,7 +10,7 @@ import msgspec
 from workbench.benchmarks.evolution import figures
 from workbench.benchmarks.evolution.filters import columns, perfect, rate, shares_passed
 from workbench.errors import UsageError
-from workbench.model.code import PASS, Problem
+from workbench.model.code import PASS, Problem, counted
 from workbench.model.evolution import Evolved
 from workbench.model.evolution_report import (
     ChatMessage,
@@ -74,9 +74,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         problems=len(every),
         finished=len(found),
         unverified=sum(one.pool.reference is None for one in found),
-        wrong_from_start=sum(
-            letter != PASS for one in found if one.pool.reference is not None for letter in one.pool.reference
-        ),
+        wrong_from_start=sum(_missed(one.pool.reference or "") for one in found),
         skipped=skipped(project, row),
         ks=figures.KS,
         rounds=figures.round_rows(found, settings.rounds),
@@ -166,3 +164,8 @@ def _origins(one: Evolved, kept: tuple[int, ...]) -> tuple[str, ...]:
     """Where each kept test is from: the suite it began with, or a step of a round."""
     steps = one.origins
     return tuple("0" if (step := steps[place]) is None else f"{step.round} {step.mode}" for place in kept)
+
+
+def _missed(outcomes: str) -> int:
+    """Tests that count and were not passed."""
+    return counted(outcomes) - outcomes.count(PASS)

@@ -284,8 +284,8 @@ def _executed(
             for one in pools[question]:
                 source = _code(run, problem, one)
                 yield (question, one.id), program_of(problem, suite, source, "program", seconds=seconds)
-            if problem.canonical:
-                yield (question, None), program_of(problem, suite, problem.canonical, "program", seconds=seconds)
+            if problem.oracle:
+                yield (question, None), program_of(problem, suite, problem.oracle, "program", seconds=seconds)
 
     found: Iterator[tuple[tuple[int, int | None], Execution]] = run.executor.run(jobs())
     return {key: execution.outcomes for key, execution in found}

@@ -1,6 +1,7 @@
 """Problems of standard input, written anew as problems with a function to write (EvolveCoder 2.2).
 
-The paper's model writes the problem and its tests; here it writes a solution too, by which the tests are checked.
+The paper's model writes the problem and its tests; here it writes a solution too. That is a model's word like the
+tests: it is executed against them, and how many it passes is told, but none is dropped for it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     Attributes:
         asked: Tests asked for.
-        fewest: A problem with fewer tests that its solution passes is refused.
+        fewest: A problem with fewer tests that ask something of its function is refused.
     """
 
     asked: int = 20
@@ -82,7 +83,8 @@ def refine(
         for one in problem_list.tasks(project.database.reader(), dataset.id, BASE)
         if one.stdio and one.language == "python"
     ][:limit]
-    written, refused = 0, list[RefusedProblem]()
+    written = tests = passed = 0
+    refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
         for some in some_at_a_time(chosen, _TOGETHER):
             for found in _refined(project, wish, writer, executor, some):
@@ -91,8 +93,16 @@ def refine(
                 else:
                     file.write(msgspec.json.encode(found) + b"\n")
                     written += 1
+                    tests += len(found.tests)
+                    passed += found.passed_tests
     return RefineReport(
-        dataset=dataset.name, problems=len(chosen), written=written, refused=tuple(refused), file=str(path)
+        dataset=dataset.name,
+        problems=len(chosen),
+        written=written,
+        refused=tuple(refused),
+        tests=tests,
+        passed_tests=passed,
+        file=str(path),
     )
 
 
@@ -139,19 +149,26 @@ def _executed(
 
 
 def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Program:
-    return Program(source=found.solution, tests=tests, seconds=old.seconds or DEFAULT_SECONDS)
+    return Program(
+        source=found.solution,
+        tests=tests,
+        seconds=old.seconds or DEFAULT_SECONDS,
+        entry_point=found.entry_point,
+    )
 
 
 def _checked(one: Task, wish: Wish, found: Rewritten, taken: Taken, outcomes: str) -> RefinedProblem | RefusedProblem:
-    passing: list[CodeTest] = [test for test, letter in zip(taken.tests, outcomes, strict=True) if letter == PASS]
-    if len(passing) < wish.fewest:
-        return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=len(passing))
+    passed = outcomes.count(PASS)
+    if len(taken.tests) < wish.fewest:
+        return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=passed)
     return RefinedProblem(
         task_id=one.task_id,
         entry_point=found.entry_point,
         prompt=found.question,
         canonical_solution=found.solution,
-        tests=tuple(test.source for test in passing),
+        canonical_solution_by="model",
+        tests=tuple(test.source for test in taken.tests),
         source=one.source,
         proposed_tests=len(found.tests),
+        passed_tests=passed,
     )

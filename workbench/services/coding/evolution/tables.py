@@ -66,7 +66,7 @@ def _provenance(found: Provenance) -> Facts:
 def _lead(report: EvolutionReport) -> str:
     words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are through."]
     if report.unverified:
-        words.append(f"{report.unverified:,} have no reference solution: their new tests are unverified.")
+        words.append(f"{report.unverified:,} have no reference solution by people: their new tests are unverified.")
     if report.wrong_from_start:
         words.append(f"{report.wrong_from_start:,} tests of round 0 fail their reference solution.")
     words += [f"{count:,} left out: {SKIPPED[code]}." for code, count in report.skipped.items()]

@@ -12,8 +12,9 @@ from workbench.errors import UsageError
 from workbench.formats.code import scored_rows
 from workbench.model.candidates import Id
 from workbench.model.item import Refusal
-from workbench.model.ranking import ProblemRow, RankingReport, RankingRow, ScoredProblem
+from workbench.model.ranking import Missing, ProblemRow, RankingReport, RankingRow, ScoredProblem
 from workbench.model.selection import Selection
+from workbench.services.coding.ranking.covering import Covered, covered
 from workbench.services.coding.ranking.scored import Rater, ranks_of, raters, scored
 from workbench.services.coding.ranking.selecting import How, select_stored
 from workbench.services.coding.ranking.truth import Truth
@@ -29,14 +30,25 @@ REWARDS: Final = ("reward-model", "reward-local")
 SAMPLES: Final = 2_000
 """Samples behind the intervals, unless others are asked for."""
 
-TRUTH: Final = "truth"
-
 
 class FileRanking(Struct, frozen=True, kw_only=True):
     """The figures of a file, and its lines that were not taken."""
 
     report: RankingReport
     refused: list[Refusal]
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """The figures of verifiers, and the solutions they are counted from, with the scores that were given.
+
+    Attributes:
+        problems: All of them, also those that are not measured.
+        verifiers: All of them, also those that are left out.
+    """
+
+    report: RankingReport
+    problems: list[ScoredProblem]
+    verifiers: tuple[str, ...]
 
 
 class _Measured(Struct, frozen=True, kw_only=True):
@@ -86,38 +98,63 @@ def ranking(
     *,
     selection: Selection | None = None,
     k: int | None = None,
+    missing: Missing = "zero",
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> RankingReport:
-    """The figures of verifiers, on the problems in which each of them has a score for every solution.
+    """The figures of verifiers, all on the same problems.
 
     Args:
         truth: Where true scores come from.
-        verifiers: Names; empty for all that have scores.
+        verifiers: Names; empty for all that have scores, but for those that have judged too little.
         selection: Only these solutions.
         k: Only the solutions that selection would keep, k of each problem; None for all.
+        missing: What a score counts that a verifier refused to give; see `covering.covered`.
 
     Raises:
         UsageError: A verifier has no scores, or none has any.
     """
+    return compared(
+        project, truth, verifiers, selection=selection, k=k, missing=missing, samples=samples, seed=seed
+    ).report
+
+
+def compared(
+    project: Project,
+    truth: Truth,
+    verifiers: Sequence[str] = (),
+    *,
+    selection: Selection | None = None,
+    k: int | None = None,
+    missing: Missing = "zero",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> Compared:
+    """The figures with the solutions they are counted from; arguments and errors as with `ranking`."""
     chosen = _chosen(raters(project, truth), verifiers)
+    kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
     problems = list(scored(project, truth, chosen, selection=selection))
     if k is not None:
         problems = _kept(problems, project, truth, selection, k)
-    rows, by_problem = _figures(_measured(project, problems, chosen), samples, seed)
-    lacking = [_lacking(problem, chosen) for problem in problems]
-    names = [name for lack in lacking for name in lack]
-    return RankingReport(
-        rows=rows,
+    unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
+    found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
+    measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
+    rows, by_problem = _figures(measured, samples, seed)
+    report = RankingReport(
+        rows=[structs.replace(row, coverage=found.coverage.get((row.verifier, row.dataset))) for row in rows],
         problems=by_problem,
         truth=truth.name,
         truth_runs=truth.runs,
-        left_out=sum(map(bool, lacking)),
-        lacking={name: names.count(name) for name in dict.fromkeys(names)},
+        left_out=found.left_out,
+        lacking=found.lacking,
+        missing=missing,
+        filled=found.filled,
+        partial=found.partial,
         k=k,
         samples=samples,
         seed=seed,
     )
+    return Compared(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
 
 
 def _chosen(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
@@ -147,28 +184,22 @@ def _kept(
     return found
 
 
-def _measured(project: Project, problems: Sequence[ScoredProblem], chosen: Sequence[Rater]) -> Iterator[_Measured]:
-    """Each verifier on the problems of each data set in which nobody lacks a score."""
-    kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
-    whole = [problem for problem in problems if not _lacking(problem, chosen)]
-    for rater in chosen:
-        for dataset in dict.fromkeys(problem.dataset for problem in problems):
-            there = [problem for problem in whole if problem.dataset == dataset]
-            yield _of_problems(there, rater, dataset, kinds[rater.name])
+def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:
+    scores = (one.scores.get(name) for problem in problems for one in problem.solutions)
+    return all(0 <= score <= 1 for score in scores if score is not None)
 
 
-def _lacking(problem: ScoredProblem, chosen: Sequence[Rater]) -> list[str]:
-    """Who has no score for some solution of a problem."""
-    without = [TRUTH] if any(one.score is None for one in problem.solutions) else []
-    return without + [
-        rater.name for rater in chosen if any(one.scores.get(rater.name) is None for one in problem.solutions)
-    ]
+def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_Measured]:
+    """Each verifier on the problems of each data set that are measured."""
+    for rater in found.raters:
+        for dataset in datasets:
+            there = [problem for problem in found.problems if problem.dataset == dataset]
+            yield _of_problems(there, rater, dataset, normalise=rater.name in unitless)
 
 
-def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, kind: str) -> _Measured:
+def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _Measured:
     truths = [[one.score for one in problem.solutions] for problem in problems]
     scores = [[one.scores[rater.name] for one in problem.solutions] for problem in problems]
-    is_share = all(score is not None and 0 <= score <= 1 for row in scores for score in row)
     return _Measured(
         verifier=rater.name,
         run=rater.run,
@@ -178,7 +209,7 @@ def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, 
             for problem, truth, score in zip(problems, truths, scores, strict=True)
         ],
         shared=True,
-        normalise=kind in REWARDS or not is_share,
+        normalise=normalise,
     )
 
 

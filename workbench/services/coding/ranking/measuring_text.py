@@ -28,7 +28,7 @@ def _table(report: RankingReport) -> Table:
     names = ("Top-1", "Bottom-1", "Spearman", "Kendall", "MAE", "R²")
     return Table(
         caption=f"How well verifiers rank and score solutions; truth: {_truth(report)}",
-        head=(heads("verifier", "data set", "problems", *names, "undefined"),),
+        head=(heads("verifier", "data set", "problems", "coverage", *names, "undefined"),),
         left=2,
         rows=tuple(map(_row, report.rows)),
         notes=tuple(_notes(report)),
@@ -43,7 +43,7 @@ def _row(one: RankingRow) -> Row:
         *(Cell(number(figure)) for figure in (one.kendall, one.mae, one.r2)),
     )
     name = f"{one.verifier}*" if one.normalised else one.verifier
-    head = (Cell(name), Cell(one.dataset), Cell(f"{one.problems:,}"))
+    head = (Cell(name), Cell(one.dataset), Cell(f"{one.problems:,}"), Cell(percent(one.coverage)))
     return Row((*head, *figures, Cell(f"{one.spearman_undefined:,}")))
 
 
@@ -79,6 +79,8 @@ def _notes(report: RankingReport) -> Iterator[str]:
         "coefficients are means over problems; MAE and R² are over all solutions."
     )
     yield ("undefined: problems without coefficients (one solution, or equal scores): they count as 0 there.")
+    if report.missing is not None:
+        yield "coverage: solutions that the verifier itself gives a score, in %, of those with true scores."
     yield (
         f"95 % intervals: percentiles of {report.samples:,} samples of problems, seed {report.seed}; none where all "
         "samples are alike. JSON and CSV have those of every figure."
@@ -89,9 +91,22 @@ def _notes(report: RankingReport) -> Iterator[str]:
 
 
 def _left_out(report: RankingReport) -> Iterator[str]:
+    yield from scores_missing(report)
     if report.left_out:
         missing = ", ".join(f"{name} {count:,}" for name, count in report.lacking.items())
         said = counted(report.left_out, "problem")
         yield f"Left out: {said} in which a score is missing for some solution (by verifier: {missing})."
     if report.refused:
         yield f"{counted(report.refused, 'line')} of the file were refused; their problems are measured without them."
+
+
+def scores_missing(report: RankingReport) -> Iterator[str]:
+    """What became of scores that verifiers don't give, a sentence each."""
+    for one in report.partial:
+        yield (
+            f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
+            f"--verifier {one.verifier} measures it on what it has."
+        )
+    if report.filled:
+        many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
+        yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}); --missing drop."

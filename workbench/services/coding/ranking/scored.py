@@ -10,13 +10,14 @@ from msgspec import Struct
 from workbench.model.ranking import ScoredProblem, ScoredSolution
 from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
+from workbench.model.verdict import Outcome
 from workbench.services.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
 from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
 from workbench.store import browsing
 
 if TYPE_CHECKING:
-    from workbench.analysis.arrays import FloatArray
+    from workbench.analysis.arrays import FloatArray, IntArray
 
 
 class Rater(Struct, frozen=True, kw_only=True):
@@ -55,8 +56,9 @@ def scored(
     """
     known = columns(project)
     given = {rater.name: known.score(rater.run) for rater in verifiers}
+    said = {rater.name: known.outcome(rater.run) for rater in verifiers}
     for problem in outcomes_by_problem(project, truth, selection, questions):
-        yield _scored(problem, known, {name: score for name, score in given.items() if score is not None})
+        yield _scored(problem, known, {name: score for name, score in given.items() if score is not None}, said)
 
 
 def _has_scores(score: FloatArray | None) -> bool:
@@ -65,7 +67,9 @@ def _has_scores(score: FloatArray | None) -> bool:
     return score is not None and bool(np.isfinite(score).any())
 
 
-def _scored(problem: ProblemOutcomes, known: Columns, given: Mapping[str, FloatArray]) -> ScoredProblem:
+def _scored(
+    problem: ProblemOutcomes, known: Columns, given: Mapping[str, FloatArray], said: Mapping[str, IntArray]
+) -> ScoredProblem:
     import numpy as np
 
     from workbench.analysis.arrays import align, defined
@@ -74,6 +78,10 @@ def _scored(problem: ProblemOutcomes, known: Columns, given: Mapping[str, FloatA
     scores = {
         name: [defined(value) for value in align(items, known.item, score, np.float64("nan")).tolist()]
         for name, score in given.items()
+    }
+    none = {
+        name: [value in (-1, Outcome.ERROR) for value in align(items, known.item, outcome, np.int8(-1)).tolist()]
+        for name, outcome in said.items()
     }
     ranks = {name: ranks_of(values) for name, values in scores.items()}
     truth = [one.score for one in problem.solutions]
@@ -88,6 +96,7 @@ def _scored(problem: ProblemOutcomes, known: Columns, given: Mapping[str, FloatA
                 rank,
                 {name: values[place] for name, values in scores.items()},
                 {name: values[place] for name, values in ranks.items()},
+                frozenset(name for name, values in none.items() if values[place]),
             )
             for place, (one, rank) in enumerate(zip(problem.solutions, ranks_of(truth), strict=True))
         ),
@@ -100,6 +109,7 @@ def _solution(
     rank: float | None,
     scores: dict[str, float | None],
     ranks: dict[str, float | None],
+    unjudged: frozenset[str],
 ) -> ScoredSolution:
     return ScoredSolution(
         item=one.item,
@@ -110,6 +120,7 @@ def _solution(
         ms=one.ms if one.by_suite else None,
         scores=scores,
         ranks=ranks,
+        unjudged=unjudged,
     )
 
 

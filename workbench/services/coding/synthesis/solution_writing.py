@@ -242,9 +242,9 @@ class _Desk:
         rows = solutions.by_problem(reader, Selection(), list(self._at_work))
         texts = solutions.texts(reader, [row.item for row in rows])
         jobs = [
-            ((question, 0), one.program(one.problem.canonical))
+            ((question, 0), one.program(one.problem.oracle))
             for question, one in self._at_work.items()
-            if one.problem.canonical
+            if one.problem.oracle
         ]
         for row in rows:
             one, found = self._at_work[row.question], texts[row.item]
@@ -298,7 +298,7 @@ def _reference(wish: Wish, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
         task_id=problem.task_id,
         solution_id=f"{wish.name}-reference",
-        code=problem.canonical,
+        code=problem.oracle,
         gold=passes,
         ground_truth=True,
     )

@@ -260,8 +260,11 @@ def test_several_data_sets_are_told_apart_by_name(tmp_path: Path) -> None:
     project.close()
 
 
-def test_without_a_reference_new_tests_are_taken_unverified(tmp_path: Path) -> None:
-    project = own_project(tmp_path, 1, reference=False)
+@pytest.mark.parametrize("written", [False, True])
+def test_without_a_reference_by_people_new_tests_are_taken_unverified(tmp_path: Path, written: bool) -> None:
+    project = own_project(tmp_path, 1, reference=written)
+    with project.database.write() as connection:
+        connection.execute("UPDATE code_problems SET reference_by = 'model'")
     evolve(project)
     found = report(project)
     assert found.unverified == 1

@@ -27,7 +27,7 @@ NEW = {
 }
 REPLIES = {
     "good": json.dumps(NEW),
-    "few": json.dumps({**NEW, "tests": NEW["tests"][4:]}),
+    "few": json.dumps({**NEW, "tests": NEW["tests"][5:]}),
     "none": "I would rather not.",
     "failed": None,
 }
@@ -76,28 +76,30 @@ def refined(project: Project, path: Path, model: Model | None = None, **options:
     return refine(project, dataset, Wish(), model or Model(), Sandbox(), path, **options)
 
 
-def test_only_what_its_own_solution_passes_is_written(project: Project, tmp_path: Path) -> None:
+def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Project, tmp_path: Path) -> None:
     model = Model()
     report = refined(project, tmp_path / "new.jsonl", model)
-    assert (report.problems, report.written) == (5, 1)
+    assert (report.problems, report.written, report.tests, report.passed_tests) == (5, 1, 7, 6)
     assert [(one.task_id, one.reason, one.tests, one.passed) for one in report.refused] == [
-        ("few", "few_tests", 5, 3),
+        ("few", "few_tests", 4, 2),
         ("none", "no_problem", 0, 0),
         ("failed", "no_problem", 0, 0),
         ("bare", "no_reference", 0, 0),
     ]
     (line,) = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
     assert line["entry_point"] == "total"
-    assert line["tests"] == NEW["tests"][:6]
-    assert line["proposed_tests"] == 9
+    assert line["tests"] == NEW["tests"][:7]
+    assert (line["proposed_tests"], line["passed_tests"], line["canonical_solution_by"]) == (9, 6, "model")
     assert "print(sum(" in model.asked[0].messages[-1].content
 
 
 def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> None:
     refined(project, tmp_path / "new.jsonl")
     import_files(project, plan_import([tmp_path / "new.jsonl"]), dataset="refined")
-    row = project.database.reader().execute("SELECT entry_point FROM code_problems WHERE entry_point <> ''").fetchone()
-    assert row == ("total",)
+    rows = (
+        project.database.reader().execute("SELECT entry_point, reference_by FROM code_problems ORDER BY 1").fetchall()
+    )
+    assert (rows[0], rows[-1]) == ((None, "human"), ("total", "model"))
 
 
 def test_a_second_call_writes_the_same_file_and_never_over_one_unasked(project: Project, tmp_path: Path) -> None:

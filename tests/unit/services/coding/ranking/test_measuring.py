@@ -72,7 +72,7 @@ def test_reward_models_are_stretched_whatever_their_scores(project: Project, mon
 def test_a_problem_counts_where_everyone_has_all_scores_and_the_others_are_said(project: Project) -> None:
     put_scores(project, "all", TRUE)
     put_scores(project, "some", {key: score for key, score in TRUE.items() if key != "t/b"}, suite="other")
-    found = report(project)
+    found = report(project, "all", "some")
     assert [(row.verifier, row.problems) for row in found.rows] == [("all", 1), ("some", 1)]
     assert (found.left_out, found.lacking) == (1, {"some": 1})
     assert report(project, "all").left_out == 0

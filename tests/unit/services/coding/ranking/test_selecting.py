@@ -54,6 +54,16 @@ def test_a_flag_comes_before_the_canonical_text_and_that_before_a_stand_in(tmp_p
     assert (line.ground_truth, line.ground_truth_from, line.selected) == ("flagged", "flag", ["fast", "flagged"])
 
 
+def test_what_a_model_wrote_as_the_canonical_solution_is_no_ground_truth(tmp_path: Path) -> None:
+    project = scored_project(
+        tmp_path, {"t": {"fast": "pp|", "canonical": "pp|"}}, rows={"t/canonical": {"completion": "# t\npass\n"}}
+    )
+    with project.database.write() as connection:
+        connection.execute("UPDATE code_problems SET reference_by = 'model'")
+    (line,) = lines_of(project)
+    assert (line.ground_truth, line.ground_truth_from) == ("fast", "stand_in")
+
+
 def test_a_continuation_equals_the_canonical_solution_with_the_prompt_before_it(tmp_path: Path) -> None:
     rows = {"t/goes on": {"completion": "\npass", "form": "continuation"}}
     (line,) = lines_of(scored_project(tmp_path, {"t": {"fast": "pp|", "goes on": "pp|"}}, rows=rows))

@@ -12,6 +12,7 @@ from workbench.analysis.agreement.arithmetic import divided
 from workbench.analysis.agreement.kappa import of_tables
 from workbench.analysis.arrays import FloatArray, IntArray, defined
 from workbench.analysis.bootstrap import intervals
+from workbench.analysis.intervals import distinct
 from workbench.model.comparison import Bootstrap, Interval, JointErrors, JudgePair
 from workbench.model.verdict import Outcome, Protocol3
 
@@ -71,7 +72,7 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
         a=a,
         b=b,
         n=len(cell),
-        questions=len(np.unique(question)),
+        questions=distinct(question),
         agreement=defined(kappa.agreement[0]),
         kappa=defined(kappa.kappa[0]),
         kappa_ci=ends["kappa"],

@@ -58,6 +58,8 @@ def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows.fetchall())
 
 
+_PIECE = 50_000
+
 _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 
 
@@ -95,11 +97,13 @@ def schema_version(connection: sqlite3.Connection) -> int:
 def texts_digest(connection: sqlite3.Connection) -> bytes:
     """BLAKE2b-128 over the content hashes of all questions (with references) and completions, in order."""
     digest = blake2b(digest_size=16)
-    rows = connection.execute(
-        f"SELECT q.hash, c.hash FROM completions AS c JOIN questions AS q ON q.id = c.question_id WHERE {VISIBLE} "
-        "ORDER BY c.id"
-    )
-    for of_question, of_completion in rows:
-        digest.update(of_question)
-        digest.update(of_completion)
+    last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
+    for first in range(1, last + 1, _PIECE):
+        # Whole stretches as one text: row by row they would take four times as long.
+        (text,) = connection.execute(
+            "SELECT group_concat(hashes, '') FROM (SELECT hex(q.hash) || hex(c.hash) AS hashes FROM completions AS c "
+            f"JOIN questions AS q ON q.id = c.question_id WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+            (first, first + _PIECE - 1),
+        ).fetchone()
+        digest.update(bytes.fromhex(text or ""))
     return digest.digest()

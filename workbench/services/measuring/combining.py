@@ -70,6 +70,7 @@ def ensemble(
         UsageError: Fewer than two members, too many of them, no such k, or fewer questions than folds.
     """
     from workbench.analysis.cross_fitting import SEED
+    from workbench.analysis.intervals import distinct
 
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
@@ -82,7 +83,7 @@ def ensemble(
     intercept, members = _members(items, whole)
     return EnsembleReport(
         items=len(items.gold),
-        questions=len(set(items.question.tolist())),
+        questions=distinct(items.question),
         unjudged=items.unjudged,
         seed=SEED,
         folds=_folds(items),
@@ -142,13 +143,14 @@ def _folds(items: VotedItems) -> list[FoldRow]:
     import numpy as np
 
     from workbench.analysis.ensembles import chosen, every_k
+    from workbench.analysis.intervals import distinct
 
     fold, size = items.ballots.fold, len(items.members)
     strictness = chosen(items.ballots, every_k(items.ballots.votes), items.protocol)
     return [
         FoldRow(
             fold=number + 1,
-            questions=len(np.unique(items.question[fold == number])),
+            questions=distinct(items.question[fold == number]),
             items=int(np.count_nonzero(fold == number)),
             best_single=items.members[best].name,
             k=size - strict,

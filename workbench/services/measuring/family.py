@@ -79,10 +79,9 @@ class _Standing(Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def of(cls, judge: Judge, outcome: IntArray, gold: IntArray, question: IntArray, protocol: Protocol3) -> _Standing:
-        import numpy as np
 
         from workbench.analysis.confusion import grade
-        from workbench.analysis.intervals import clustered_wilson
+        from workbench.analysis.intervals import clustered_wilson, distinct
 
         graded = grade(outcome, gold, protocol)
         counted, right = graded
@@ -90,7 +89,7 @@ class _Standing(Struct, frozen=True, kw_only=True, eq=False):
         return cls(
             judge=judge,
             graded=graded,
-            questions=len(np.unique(question[counted])),
+            questions=distinct(question[counted]),
             accuracy=float(right[counted].mean()) if any_item else None,
             ci=clustered_wilson(right[counted], question[counted]) if any_item else None,
         )

@@ -59,6 +59,7 @@ def voted_items(
 
     from workbench.analysis.cross_fitting import fold_of
     from workbench.analysis.ensembles import ballots
+    from workbench.analysis.intervals import distinct
 
     everything = columns(project)
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
@@ -66,7 +67,7 @@ def voted_items(
     known = found.gold >= 0
     kept = known & np.all([outcome >= 0 for _, outcome in members], axis=0)
     question = found.question[kept]
-    _check_folds(len(np.unique(question)), folds)
+    _check_folds(distinct(question), folds)
     outcomes = [outcome[kept] for _, outcome in members]
     return VotedItems(
         gold=found.gold[kept],

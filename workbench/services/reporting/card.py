@@ -99,11 +99,12 @@ def _named(everything: Columns, part: Part, field: str) -> list[NamedCount]:
     """Items by source or model, the most frequent first."""
     import numpy as np
 
+    from workbench.analysis.intervals import clusters
+
     groups = everything.groups(field)
     code, size = groups.code[part.rows], len(groups.names)
     items, correct = np.bincount(code, minlength=size), np.bincount(code, weights=part.gold, minlength=size)
-    width = int(part.question.max(initial=0)) + 1
-    questions = np.bincount(np.unique(code.astype(np.int64) * width + part.question) // width, minlength=size)
+    questions = np.bincount(clusters(part.question, code, size).group, minlength=size)
     rows = [
         NamedCount(name=name, items=int(items[place]), questions=int(questions[place]), correct=int(correct[place]))
         for place, name in enumerate(groups.names)
@@ -140,6 +141,8 @@ def _odd_files(files: list[ImportedFile]) -> list[str]:
 def _odd_items(everything: Columns, part: Part) -> list[str]:
     import numpy as np
 
+    from workbench.analysis.intervals import distinct
+
     found = []
     groups = everything.groups("subtype")
     sizes = np.bincount(groups.code[part.rows], minlength=len(groups.names)).tolist()
@@ -147,7 +150,7 @@ def _odd_items(everything: Columns, part: Part) -> list[str]:
         if number and name not in SUBTYPES:
             words = "have no answer subtype" if name == UNTYPED else f"have the subtype {name}, which is none of ours"
             found.append(f"{counted(number, 'item')} {words}.")
-    items, questions = len(part.gold), len(np.unique(part.question))
+    items, questions = len(part.gold), distinct(part.question)
     if questions < items:
         found.append(f"{items:,} items belong to {questions:,} questions: intervals are clustered by question.")
     if part.without_gold:

@@ -76,8 +76,10 @@ def count_part(everything: Columns, part: Part) -> PartCounts:
     """Count a part as the paper's table 1 does."""
     import numpy as np
 
+    from workbench.analysis.intervals import distinct
+
     counts: dict[CountKey, int] = {
-        ("questions", None): len(np.unique(part.question)),
+        ("questions", None): distinct(part.question),
         ("completions", None): len(part.rows),
         ("correct", None): int((part.gold == 1).sum()),
         ("wrong", None): int((part.gold == 0).sum()),
@@ -101,10 +103,11 @@ def unpaired(part: Part) -> str:
     """Why the questions of a part are no pairs of one correct and one incorrect completion; "" where all are."""
     import numpy as np
 
+    from workbench.analysis.intervals import distinct
     from workbench.analysis.pairs import pair_up
 
     found = pair_up(np.zeros(len(part.rows)), part.gold, part.question)
-    questions = len(np.unique(part.question))
+    questions = distinct(part.question)
     if questions and len(found.row) == questions:
         return ""
     return (

@@ -38,6 +38,9 @@ def command(file: Path, port: int, model: str, max_line: int, as_json: bool) -> 
     for line in refused:
         say(f"{file}:{line.line}:{line.field or 'line'}: {line.message}")
 
+    if book.mixed:
+        say(f"{book.mixed} requests have replies of several servers, which take turns: replay each server's alone.")
+
     def ready(url: str) -> None:
         if as_json:
             print_json({"base_url": url, "replies": book.size, "refused": len(refused)})

@@ -24,10 +24,15 @@ FORM = 'A line is {"request": {…}, "response": {…}} or {"match": "text", "ra
 
 
 class Exchange(Struct, frozen=True):
-    """A request's body and the response's, both JSON."""
+    """A request's body and the response's, both JSON.
+
+    Attributes:
+        server: Whose reply it is; None where the line doesn't say.
+    """
 
     request: msgspec.Raw
     response: msgspec.Raw
+    server: str | None = None
 
 
 class Tokens(Struct, frozen=True, kw_only=True):

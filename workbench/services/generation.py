@@ -23,7 +23,6 @@ from workbench.services.project import Project
 from workbench.services.running.binding import bound_run
 from workbench.services.trust import require_servers
 from workbench.store import runs as stored_runs
-from workbench.verifiers.base import SERVER_AT
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
@@ -78,14 +77,12 @@ class Models(Struct, frozen=True, kw_only=True):
     own: bool
 
     def config(self) -> dict[str, object]:
-        """All that may change a reply; how hard a server is asked does not."""
+        """All that is to stay the same under one name.
+
+        Where a server is isn't: replies are stored by server, and another one is asked for all of them.
+        """
         return {
-            name: {
-                "server": one.server.profile,
-                "model": one.server.model,
-                SERVER_AT: list(one.server.places),
-                "sampling": structs.asdict(one.sampling),
-            }
+            name: {"server": one.server.profile, "model": one.server.model, "sampling": structs.asdict(one.sampling)}
             for name, one in self.models.items()
         }
 

@@ -99,10 +99,12 @@ def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRo
     return [CallRow(step, role, bool(reused), *rest) for step, role, reused, *rest in rows]
 
 
-def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[tuple[bytes, bytes, str, int, str | None]]:
-    """(request, response, model, sample, origin) of every reply that a run's verdicts rest on, once, as they came."""
+def replies_of(
+    connection: sqlite3.Connection, run: int
+) -> Iterator[tuple[bytes, bytes, str, str | None, int, str | None]]:
+    """(request, response, model, server, sample, origin) of every reply that a run's verdicts rest on, once, as they came."""
     return connection.execute(
-        "SELECT q.body, r.body, q.model, r.sample, r.origin FROM responses AS r "
+        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         "JOIN requests AS q ON q.id = r.request_id "
         "WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
         (run,),

@@ -19,6 +19,7 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
     Attributes:
         request: The request's body, as it was sent; a key is never in it.
         response: The response's, without its blanks; what is no JSON stands there as text.
+        server: The name or address of the server that gave it; None where that isn't known.
         sample: Tells apart replies to one request.
         origin: Where the reply had been recorded before; None for a live one.
     """
@@ -26,6 +27,7 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
     request: msgspec.Raw
     response: msgspec.Raw
     model: str
+    server: str | None
     sample: int
     origin: str | None
 
@@ -41,9 +43,16 @@ def recorded(project: Project, verifier: str, run: int | None = None) -> Iterato
         UsageError: There is no such verifier, or the run isn't one of its.
     """
     found = run_of(project, verifier, run)
-    for request, response, model, sample, origin in replies_of(project.database.reader(), found) if found else ():
+    for request, response, model, server, sample, origin in (
+        replies_of(project.database.reader(), found) if found else ()
+    ):
         yield RecordedExchange(
-            request=_on_a_line(request), response=_on_a_line(response), model=model, sample=sample, origin=origin
+            request=_on_a_line(request),
+            response=_on_a_line(response),
+            model=model,
+            server=server,
+            sample=sample,
+            origin=origin,
         )
 
 

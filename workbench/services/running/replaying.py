@@ -47,20 +47,25 @@ class Book:
 
     Attributes:
         size: How many replies there are.
+        mixed: Requests with replies of several servers, which take turns as if they were one's.
         models: The models that replies are kept for, in the file's order.
     """
 
     def __init__(self, replies: Iterable[Recording]) -> None:
         exchanges: dict[bytes, list[tuple[bytes, bytes]]] = {}
         sayings: dict[_Fits, list[Saying]] = {}
+        servers: dict[bytes, set[str]] = {}
         self.size = 0
         for reply in replies:
             self.size += 1
             if isinstance(reply, Exchange):
                 request, fence = _without_fence(recordings.canonical(reply.request))
                 exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
+                if reply.server is not None:
+                    servers.setdefault(request, set()).add(reply.server)
             else:
                 sayings.setdefault(_Fits(reply.texts, reply.models), []).append(reply)
+        self.mixed = sum(len(found) > 1 for found in servers.values())
         self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
         self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
         self.models = tuple(dict.fromkeys(model for fits in sayings for model in fits.models or ()))

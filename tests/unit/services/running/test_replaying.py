@@ -189,3 +189,11 @@ def test_a_recording_with_a_wrong_field_is_refused(tmp_path: Path, wrong: dict[s
     file = write_lines(tmp_path / "recorded.jsonl", [{"match": "x", "raw": "so"}, {"match": "x", "raw": "so", **wrong}])
     found, refused = open_book(file)
     assert (found.size, [one.line for one in refused]) == (1, [2])
+
+
+def test_replies_of_several_servers_to_one_request_are_noticed(tmp_path: Path) -> None:
+    def line(text: str, server: str | None) -> dict[str, Any]:
+        return {"request": {"q": text}, "response": {"a": server}, **({"server": server} if server else {})}
+
+    lines = [line("a", "http://one"), line("a", "http://other"), line("b", "http://one"), line("b", "http://one")]
+    assert book(tmp_path, *lines, line("b", None)).mixed == 1

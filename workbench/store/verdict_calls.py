@@ -102,7 +102,10 @@ def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRo
 def replies_of(
     connection: sqlite3.Connection, run: int
 ) -> Iterator[tuple[bytes, bytes, str, str | None, int, str | None]]:
-    """(request, response, model, server, sample, origin) of every reply that a run's verdicts rest on, once, as they came."""
+    """Every reply that a run's verdicts rest on, once, as they came.
+
+    Each is (request, response, model, server, sample, origin).
+    """
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         "JOIN requests AS q ON q.id = r.request_id "

@@ -132,6 +132,7 @@ async def test_without_verifiers_it_says_what_to_run(tmp_path: Path) -> None:
         await press(pilot, "enter", "n", "h", "w", "7")
         assert wanted(screen).queue == "annotators"
         assert order(screen) == []
+        assert not [notice for notice in notices(screen.app) if "usage" in notice]
 
 
 async def test_verifiers_are_chosen_from_a_list(project: Project) -> None:

@@ -40,17 +40,25 @@ def ensemble_tables(report: EnsembleReport) -> tuple[Table, Table]:
     return rules_table(report), members_table(report)
 
 
+_FITTED = {"best_single": "best single", "chosen_k": "best k", "weighted": "weights"}
+"""Rules that are fitted, as a note names those that are in the table."""
+
+
 def rules_table(report: EnsembleReport) -> Table:
     """Members, floor, best single verifier and ensembles; each ensemble against the best single one."""
     group = () if report.by is None else ("group",)
     figures = ("n", "accuracy", "95 % interval", "bal.acc", "MCC", "FPR", "FNR")
     best = Counter(fold.best_single for fold in report.folds)
     notes = [f"Best single in {len(report.folds)} folds: {_often(best)}."]
-    if any(one.kind == "chosen_k" for one in report.rows):
+    kinds = {one.kind for one in report.rows}
+    if "chosen_k" in kinds:
         notes.append(f"Best k in {len(report.folds)} folds: {_often(f'k = {fold.k}:' for fold in report.folds)}.")
+    fitted = [name for kind, name in _FITTED.items() if kind in kinds]
+    several = len(fitted) > 1
+    words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
     notes.append(
-        f"Best single, best k and weights are fitted outside each fold of questions (seed {report.seed}) and judged "
-        "inside; p by permutation of questions; q after Benjamini and Hochberg over this table."
+        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; p by "
+        "permutation of questions; q after Benjamini and Hochberg over this table."
     )
     notes += what_marks_mean(report.selection_judges)
     return Table(

@@ -96,6 +96,29 @@ def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
     )
 
 
+_NO_TEXTS = ("nan", "NaN", "<NA>", "NaT")
+NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
+"""How they stand in a row."""
+
+
+def is_no_text(text: str) -> bool:
+    """Whether a text is how tables of pandas and numpy spell a missing value.
+
+    ``None`` and ``null`` are not among them: they are answers to questions about programs.
+    """
+    return text in _NO_TEXTS
+
+
+def no_text(column: str, text: str) -> RefusedError:
+    """A missing value that was written as a text."""
+    return RefusedError(
+        "missing_field",
+        column,
+        f"{column} is {text!r}, as tables spell a missing value. Write the text; if it is this word, add a full stop "
+        "or a box: \\boxed{NaN}.",
+    )
+
+
 def json_kind(token: bytes) -> str:
     """What kind of value a JSON token is, in words."""
     return {

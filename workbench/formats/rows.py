@@ -17,7 +17,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from workbench.errors import FormatError
-from workbench.formats.explain import RefusedError, bad_utf8, explain_cells, explain_document, refusal
+from workbench.formats.explain import (
+    NO_TEXT_TOKENS,
+    RefusedError,
+    bad_utf8,
+    explain_cells,
+    explain_document,
+    is_no_text,
+    no_text,
+    refusal,
+)
 from workbench.formats.fields import FIELDS, RELEASED, RELEASED_KEYS, REQUIRED, known_licence
 from workbench.formats.types import TypeMismatch, TypeReader
 from workbench.model.item import ItemRecord, Refusal
@@ -41,6 +50,10 @@ GOLD: dict[bool | int | str | None, bool | None] = {
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
+
+
+_TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
+_NAMES = ("model", "source")
 
 
 class _Shape(NamedTuple):
@@ -90,8 +103,10 @@ class Builder(ABC, Generic[R]):
             raw: The row as the file has it, for quarantine.
         """
         try:
-            cells = _tokens.decode(document)
-            return self._record(line, self._decode(document), cells, raw)
+            cells, row = _tokens.decode(document), self._decode(document)
+            if any(token in document for token in NO_TEXT_TOKENS):
+                self._refuse_no_text(row)
+            return self._record(line, row, cells, raw)
         except RefusedError as error:
             return refusal(line, raw, error)
         except TypeMismatch as error:
@@ -110,6 +125,17 @@ class Builder(ABC, Generic[R]):
         Raises:
             RefusedError: It can't be taken.
         """
+
+    def _refuse_no_text(self, row: Any) -> None:
+        """Refuse a missing value that was written as a text; in a name it is an absent one."""
+        for field in _TEXTS:
+            text = getattr(row, field, None)
+            if isinstance(text, str) and is_no_text(text):
+                raise no_text(self._columns.get(field, field), text)
+        for field in _NAMES:
+            name = getattr(row, field, None)
+            if isinstance(name, str) and is_no_text(name):
+                setattr(row, field, None)
 
     def _explain(self, document: bytes) -> RefusedError:
         try:

@@ -10,9 +10,13 @@ from typing import NamedTuple
 import msgspec
 
 from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
+from workbench.store.contradictions import Contradicted, contradicted
 from workbench.store.licences import Licences
 
 _REMEMBERED = 50_000
+_EXPLAINED = 100
+"""While a first import fills the tables, rows it contradicts can't be looked up quickly: that is done for so many."""
+
 _INSERT_QUESTION = "INSERT INTO questions (id, dataset_id, key, source_id, type, subtype, hash) VALUES (?,?,?,?,?,?,?)"
 _INSERT_QUESTION_TEXT = (
     "INSERT INTO question_text (id, text, reference, type_text, subtype_text, extra) VALUES (?, ?, ?, ?, ?, ?)"
@@ -74,6 +78,7 @@ class ItemRows:
         self._completions: dict[int, int] = {}
         self._earlier: dict[int, int] = {}
         self._pending: tuple[list[tuple[object, ...]], ...] = ([], [], [], [])
+        self._explained = 0
         self.begin_file()
 
     @property
@@ -119,7 +124,7 @@ class ItemRows:
             elif contradiction == "":
                 unchanged += 1
             else:
-                refused.append(refusal_of(item, contradiction))
+                refused.append(self.refusal_of(item, contradiction))
         self.flush()
         return Matched(imported, unchanged, refused)
 
@@ -138,6 +143,34 @@ class ItemRows:
             message=f"{message} Correct the row, name a source of its own, or leave the column out: --map licence=",
             raw=item.raw[:KEPT_RAW],
         )
+
+    def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
+        """The quarantine row of an item that contradicts another one: which fields differ, and from which row."""
+        other = self._contradicted(item)
+        fields = () if other is None else other.fields
+        where = "that is stored" if code == "conflict" else "in this file"
+        if other is not None and other.place:
+            where = f"{where} ({other.place})"
+        differs = f"differs in {' and '.join(fields)} from the row of these ids {where}"
+        if not fields:
+            differs = f"has other content than the row of these ids {where}"
+        return Refusal(
+            line=item.line,
+            code=code,
+            field=fields[0] if fields else "completion_id",
+            message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
+            "Mend the row, give it an id of its own, or import it as another --dataset.",
+            raw=item.raw[:KEPT_RAW],
+        )
+
+    def _contradicted(self, item: ItemRecord) -> Contradicted | None:
+        """The row that an item contradicts, where it can be read; without indexes only for the first ones."""
+        if self._connection is None or (not self._indexed and self._explained >= _EXPLAINED):
+            return None
+        self._explained += 1
+        self.flush()
+        question = self.question_id(item.question_key)
+        return None if question is None else contradicted(self._connection, question, item)
 
     def complete(self, connection: sqlite3.Connection) -> None:
         """Write what was held back until now, in the transaction that shows the import."""
@@ -272,16 +305,3 @@ def _short(content: bytes) -> int:
 
 def _hash(content: tuple[object, ...]) -> bytes:
     return blake2b(_encode(content), digest_size=16).digest()
-
-
-def refusal_of(item: ItemRecord, code: str) -> Refusal:
-    """The quarantine row of an item that contradicts another one."""
-    where = "is stored with" if code == "conflict" else "stands in this file with"
-    return Refusal(
-        line=item.line,
-        code=code,
-        field="completion_id",
-        message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {where} other content. "
-        "Give the row an id of its own, or import it as another --dataset.",
-        raw=item.raw[:KEPT_RAW],
-    )

@@ -14,7 +14,7 @@ from workbench.model.code import CodeTest, Problem
 from workbench.model.code_record import CodeRecord, ProblemRecord, SolutionRecord
 from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.store.clock import now
-from workbench.store.item_rows import ItemRows, Matched, refusal_of
+from workbench.store.item_rows import ItemRows, Matched
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a refused solution whose problem is not there; it may be there when the file is read again."""
@@ -134,7 +134,7 @@ class ProblemRows:
         if contradiction is None:
             self._solutions.append((self._items.last_completion_id, record.form, record.ground_truth))
             return True
-        return False if contradiction == "" else refusal_of(item, contradiction)
+        return False if contradiction == "" else self._items.refusal_of(item, contradiction)
 
     def _add_problem(self, record: ProblemRecord) -> _Known:
         task_id = record.problem.task_id

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.formats.explain import RefusedError, bad_utf8, explain_document, json_kind
+from workbench.formats.explain import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
 from workbench.formats.rows import GOLD, extra_text
 
 _LONGEST_ID: Final = 500
@@ -52,6 +52,8 @@ class CodeRow:
         found = self.maybe_text(*keys)
         if found is None:
             raise missing(*keys)
+        if is_no_text(found):
+            raise no_text(next(key for key in keys if key in self.cells), found)
         return found
 
     def maybe_text(self, *keys: str) -> str | None:

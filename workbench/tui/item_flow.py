@@ -177,9 +177,14 @@ class ItemFlow(JudgingScreen):
         told = {answer.uuid for answer in self._answers}
         new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
         self._answers = answers
+        newest = {answer.completion: answer for answer in answers}
+        if self._current is not None and self._current.item.flagged:
+            item = self._current.item
+            answered = structs.replace(item, answer=newest.get(item.completion, item.answer))
+            self._current = self._current._replace(item=answered)
         if new:
             self.notify(
-                "The coordinator has answered your flag: F shows it.", title="An answer", timeout=15, markup=False
+                "The coordinator has answered your flag: F shows it.", title="An answer", timeout=8, markup=False
             )
         self.draw_line()
 

@@ -192,7 +192,7 @@ class JudgingScreen(PersonScreen):
         self._news = "" if acquainted is None else acquainted.news()
         if self._news:
             when = "have changed" if before else "have changed since you were here"
-            self.notify(f"The guidelines {when}: g shows them.", title="New guidelines", timeout=15, markup=False)
+            self.notify(f"The guidelines {when}: g shows them.", title="New guidelines", timeout=8, markup=False)
         if self.card.opened == "guidelines":
             self._read_guidelines()
         self.draw_line()

@@ -42,7 +42,7 @@ class FlagsScreen(LiveScreen):
     CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("flags.answer", "enter", "answer", "Answer", "Answer every open flag on the item."),
+        Action("flags.answer", "a,enter", "answer", "Answer", "Answer every open flag on the item."),
         Action("flags.open", "o", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
         Action("flags.hide", "h", "hide", "Answered", "List answered flags too, or not."),
         Action("flags.reload", "r", "reload", "Reload", "Read the flags again."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from workbench.verifiers.rules.qualifiers import changing, changing_behind, denying, stem, unknown_words, words
 from workbench.verifiers.rules.quantities import quantity
@@ -47,12 +48,15 @@ _FEW = 2
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]")
 _OF_TIME = re.compile(r"\b(?:minutes?|hours?|seconds?|time|how\s+long|when)\b", re.IGNORECASE)
 _COUNTS_WORDS = "pair pairs times digit digits percent square half third dozen dozens score couple factor"
-_COUNTS = frozenset(_COUNTS_WORDS.split())
+_COUNTS = re.compile(rf"\b(?:{'|'.join(_COUNTS_WORDS.split())})\b")
 _TOKEN = re.compile(r"[^\W_]+")
 _GOES_ON = re.compile(
     r"[\s*_\"”’`]*(?:['’]s\b|(?:[,–—/;:-]|\((?=[A-Z]?[a-z]{2})|in\b|of\b|at\b|near\b|and\b|&|de\b|von\b)?\s*[\"“]?"
     r"(?P<name>[A-ZÄÖÜÉ][\w.'’-]+|[一-鿿]{2,}|Jr|Sr|jr|II+|IV|the\s+(?:younger|elder|great|first|second|third)))",
 )
+_ADVERB_WORDS = "at each per top ish apiece or and if is on off from in to"
+_ADVERBS = frozenset(_ADVERB_WORDS.split())
+_ATTACHED = re.compile(r"\d[A-Za-z]{2}")
 _NO_UNITS_WORDS = "in a as at is and or so by per d b u t m s h c"
 _NO_UNITS = frozenset(_NO_UNITS_WORDS.split())
 _TAIL = 1_500
@@ -88,9 +92,13 @@ def other_things(reference: str, answer: str, question: Question) -> bool:
         # "8 m" may be minutes as well as metres.
         about = {ours.name: theirs.name, theirs.name: ours.name}
         return "m" in about and about["m"][:3] == "min" and _OF_TIME.search(question.text) is None
+    if theirs.name.startswith("per ") and "per" not in words(question.text[-_TAIL:]):
+        return ours is None or ours.unit is None
     if not theirs.word:
         return False
     if changing(theirs.word, {*words(reference), *asked_words(question.text)}) or changing_behind(theirs.word):
+        return True
+    if theirs.word.split()[0] in _ADVERBS.difference(words(question.text[-_TAIL:])) or _ATTACHED.search(tidy(answer)):
         return True
     if ours is not None and (ours.word or ours.unit):
         return ours.word != theirs.word
@@ -124,12 +132,13 @@ def counts_other(noun: str, question: str) -> bool:
     return any(stem(word) in named for word in unknown_words(noun, ()))
 
 
-def asked_words(question: str) -> set[str]:
-    """The words of what "how many" asks for: "more minutes" where an answer "5 more minutes" changes nothing."""
-    asked = _HOW_MANY.findall(question[-_TAIL:])
-    return set(words(asked[-1] if asked else question[-_TAIL:]) if asked else ()) | (
-        set() if asked else _COUNTS.intersection(words(question[-_TAIL:]))
-    )
+@lru_cache(maxsize=8)
+def asked_words(question: str) -> frozenset[str]:
+    """The words that change nothing in an answer: of what "how many" asks for ("more minutes"), else of counting."""
+    tail = question[-_TAIL:].lower()
+    if "how many" in tail and (asked := _HOW_MANY.findall(tail)):
+        return frozenset(words(asked[-1]))
+    return frozenset(_COUNTS.findall(tail))
 
 
 def other_case(reference: str, answer: str, question: Question, rule: str) -> bool:

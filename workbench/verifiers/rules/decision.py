@@ -31,9 +31,11 @@ from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
 from workbench.verifiers.rules.structure import MOST_PARTS, shape
 from workbench.verifiers.rules.warrant import doubt
-from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words
+from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words, spelled
 
 _LONG_REFERENCE = 400
+_LONGEST_HOLDING = 40
+_BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
 _DECIMALS = re.compile(r"\d+\.\d+ \d+\.\d+")
 
 
@@ -88,9 +90,26 @@ def _compared(answers: Answers, completion: str, comparison: Comparison, questio
     if revised(completion, answers.candidate):
         return Decision(None, "hedged")
     decision = _single(answers.parts[0], answers, comparison, question)
+    if decision.equal is False and decision.rule in _BY_FORM and _holds(answers, question):
+        return Decision(None, "semantic")
     if not decision.equal and answers.candidate.how in ("last_line", "whole", "bold", "math", "cue"):
         return _listed(answers.parts[0], completion, comparison, question) or decision
     return decision
+
+
+def _holds(answers: Answers, question: Question) -> bool:
+    """Whether a sentence has the reference's answer in it: what it says of it only its meaning tells."""
+    answer, reference = answers.candidate.text, answers.parts[0]
+    if answers.candidate.how in ("boxed", "hashes") or not 1 < words(answer) <= _LONGEST_HOLDING:
+        return False
+    texts = [reference]
+    if chosen := letters(reference, question.options):
+        texts = [question.options[letter] for letter in chosen if letter in question.options]
+    said = spelled(answer).casefold()
+    return any(
+        (wanted := spelled(text).casefold()) and re.search(rf"(?<![\w.]){re.escape(wanted)}(?![\w.]\w)", said)
+        for text in texts
+    )
 
 
 def _parts(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:

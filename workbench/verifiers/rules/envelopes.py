@@ -9,7 +9,6 @@ from json import JSONDecodeError
 from workbench.final_answer import FinalAnswer
 
 _TAGGED = re.compile(r"<(answer|final_answer|final)>\s*((?:(?!</?\1>).)*?)\s*</\1>", re.DOTALL | re.IGNORECASE)
-_TAG_END = re.compile(r"</(?:answer|final_answer|final)>", re.IGNORECASE)
 _KEY = re.compile(r'"(?:final[_ ]?answer|answer|final|result|solution|value|答案)"\s*:\s*', re.IGNORECASE)
 _KEY_REACH = 40
 _UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*\\[A-Za-z]{2}")
@@ -36,7 +35,7 @@ _COURTESY = re.compile(
 _RULE = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
 _TURN = re.compile(
     r"\b(?:but|however|wrong|incorrect|actually|wait|instead|not\s+(?:right|correct)|answer)\b|[:：=]\s*\S|\\boxed|\d"
-    r"|(?-i:\b[B-HJ-Z]\b)",
+    r"|(?-i:\b[B-HJ-Z]\b(?!['’]))",
     re.IGNORECASE,
 )
 
@@ -73,10 +72,10 @@ _LINE = 240
 
 
 def _tagged(completion: str, start: int) -> FinalAnswer | None:
-    ends = [tag.end() for tag in _TAG_END.finditer(completion, start)]
-    if not ends:
+    if "</" not in completion[-_LINE:]:
         return None
-    found = [tag for tag in _TAGGED.finditer(completion, max(start, ends[-1] - _LONGEST), ends[-1]) if tag[2]]
+    begin = max(start, len(completion) - _LONGEST)
+    found = [tag for tag in _TAGGED.finditer(completion, begin) if tag[2]]
     if not found or completion[found[-1].end() :].strip(" \n.`"):
         return None
     return FinalAnswer(found[-1][2], *found[-1].span(2), "cue")

@@ -169,6 +169,7 @@ class Comparison:
 
     def _decimal_commas(self, ours: str, theirs: str) -> _Read | None:
         """``3,5`` is a list of digits or three and a half: both readings of both answers must agree."""
+        ours, theirs = ours.replace("{,}", ","), theirs.replace("{,}", ",")
         one, other = _COMMA_DECIMAL.fullmatch(ours), _COMMA_DECIMAL.fullmatch(theirs)
         if (
             _ZERO_MEMBER.search(ours)
@@ -176,7 +177,8 @@ class Comparison:
             or (self._question.decimal_commas and (one or other))
         ):
             if not (one or _PLAIN_DECIMAL.fullmatch(ours)) or not (other or _PLAIN_DECIMAL.fullmatch(theirs)):
-                return _Read(None) if _ZERO_MEMBER.search(ours + " " + theirs) else None
+                parted = _ZERO_MEMBER.search(ours + " " + theirs) or not ("\\" in ours or "\\" in theirs)
+                return _Read(None) if parted else None
             found = same_measure(ours.replace(",", "."), theirs.replace(",", "."), _PLAIN)
             return _Read(Equality(*found) if found else None)
         return None

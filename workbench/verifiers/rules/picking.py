@@ -23,6 +23,7 @@ _CONGRUENT = re.compile(r"(?:\\equiv|≡)\s*\Z")
 _MODULO = re.compile(r"\s*\(?\s*\\?(?:pmod|bmod|mod)\b")
 _CURRENCY = re.compile(r"[$€£¥₹¢₽₩]")
 _NEAR = 3
+_SUBJECT = re.compile(r"\b(?:is|are|was|were|equals|be)\b|[:：=]")
 _CONNECTING_WORDS = """
     in on at of for per and each is are was left total altogether a an the to so which that because
 """
@@ -58,6 +59,7 @@ def means_value(phrase: str, value: str, reference: str, question: str) -> bool:
     rest = f"{before} {behind}"
     if changing(rest, meant) or _MACRO.search(rest):
         return False
+    rest = f"{_SUBJECT.split(before)[-1]} {behind}"
     known = [*words(question), *words(reference), *([] if question.isascii() else [question])]
     return not [word for word in unknown_words(rest, known) if unit(plain(word)) is None]
 

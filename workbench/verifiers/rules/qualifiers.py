@@ -5,25 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from workbench.verifiers.rules.words import NUMBER_WORDS
+
 _DENYING_WORDS = """
-    not never no none neither nor except excluding exclude other different anything any anyone either or
-    maybe perhaps possibly probably presumably supposedly might may could unlikely hardly scarcely if
-    unless but without false wrong incorrect guess doubt supposed contrary complement negation nicht
-    kein keine oder pas jamais ou o ni nunca non oppure не или
+    out ruled eliminate eliminated eliminates reject rejected rejects discard discarded wrongly
+    incorrectly mistakenly excluded excludes cannot not never no none neither nor except excluding
+    exclude other different anything any anyone either or maybe perhaps possibly probably presumably
+    supposedly might may could unlikely hardly scarcely if unless but without false wrong incorrect
+    guess doubt supposed contrary complement negation nicht kein keine oder pas jamais ou o ni nunca non
+    oppure не или
 """
 _DENYING = frozenset(_DENYING_WORDS.split())
 """Words that deny what stands beside them, or leave open what is meant."""
 _SCALING_WORDS = """
-    least most more less fewer over under above below up exceeding exceeds exceed beyond within between
-    minimum maximum nearly almost close near shy short half third quarter tenth twice double triple
-    quadruple thrice times dozen dozens score gross pair pairs couple minus plus negative squared cubed
-    square cube root reciprocal inverse opposite multiple divisor factor power log million billion
-    trillion thousand hundred hundreds thousands millions percent than larger smaller greater higher
-    lower bigger longer shorter before after too off somewhere anywhere upwards upward downwards
-    factorial neighbour predecessor successor preceding following next previous digit digits fraction
-    mindestens höchstens mehr weniger fast beinahe knapp nahezu über unter hälfte doppelt moins presque
-    moitié demi menos más casi mitad doble almeno quasi meno più mezzo менее более меньше больше почти
-    половина
+    ish barely tops apiece best worst least most more less fewer over under above below up exceeding
+    exceeds exceed beyond within between minimum maximum nearly almost close near shy short half third
+    quarter tenth twice double triple quadruple thrice times dozen dozens score gross pair pairs couple
+    minus plus negative squared cubed square cube root reciprocal inverse opposite multiple divisor
+    factor power log million billion trillion thousand hundred hundreds thousands millions percent than
+    larger smaller greater higher lower bigger longer shorter before after too off somewhere anywhere
+    upwards upward downwards factorial neighbour predecessor successor preceding following next previous
+    digit digits fraction mindestens höchstens mehr weniger fast beinahe knapp nahezu über unter hälfte
+    doppelt moins presque moitié demi menos más casi mitad doble almeno quasi meno più mezzo менее более
+    меньше больше почти половина
 """
 _SCALING = frozenset(_SCALING_WORDS.split())
 """Words that make another value, or a bound, of the number beside them."""
@@ -48,6 +52,7 @@ _GENERIC_WORDS = """
     el los las hay por tanto insgesamt en tout left out now respectively i
 """
 _GENERIC = frozenset(_GENERIC_WORDS.split())
+_KNOWN = _GENERIC | NUMBER_WORDS
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MACRO = re.compile(r"\\[A-Za-z]+")
 _HAN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -146,7 +151,7 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
     found = [
         word
         for word in words(text)
-        if not _HAN.search(word) and len(word) > 1 and word not in _GENERIC and stem(word) not in stems
+        if not _HAN.search(word) and len(word) > 1 and word not in _KNOWN and stem(word) not in stems
     ]
     if not text.isascii():
         signs = set("".join(known)) | _HAN_PLAIN

@@ -21,6 +21,7 @@ _INTERVALS = re.compile(
     r"\b(?:interval|domain|range|inequalit|solution\s+set|values?\s+of|increasing|decreasing|monoton)", re.IGNORECASE
 )
 _VECTORS = re.compile(r"\b(?:vectors?|coordinates?|points?|matri(?:x|ces)|components?|ordered\s+pair)\b", re.IGNORECASE)
+_ROOTS = re.compile(r"\b(?:roots?|zeros?|zeroes)\s+(?:of|for)\b", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:coordinates?|points?|ordered\s+pair|meet|intersect\w*|vertex|vertices)\b", re.IGNORECASE)
 _FORM = re.compile(
     r"\b(simplif|factor)(?:y|ied|ize|ise|ization|ed|s)?\b(?!\s+of\b|\s+(?:pairs?|group)\b)", re.IGNORECASE
@@ -150,6 +151,11 @@ class Question:
         """The form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
         found = _FORM.search(self.text[-_TAIL:])
         return found[1].lower() if found else None
+
+    @property
+    def roots(self) -> bool:
+        """Whether it asks for the roots of one function, so that its answers are values of one thing."""
+        return _ROOTS.search(self.text[-_TAIL:]) is not None
 
     @property
     def points(self) -> bool:

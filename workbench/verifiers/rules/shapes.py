@@ -20,6 +20,7 @@ _RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|�
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _SEVERAL = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\pm|±|\\l?or\b|\\vee")
 _OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨")
+_AND = re.compile(r"\band\b|\bund\b|\bet\b|和")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
 
 
@@ -65,7 +66,9 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
     if {ours.kind, theirs.kind} == {"set", "tuple"} or "builder" in (ours.kind, theirs.kind):
         return Found(False, "set")
     if "tuple" in (ours.kind, theirs.kind) and (
-        _is_one_of_several(ours, reference) or _is_one_of_several(theirs, candidate)
+        _is_one_of_several(ours, reference)
+        or _is_one_of_several(theirs, candidate)
+        or (question.points and _AND.search(f"{reference} {candidate}"))
     ):
         # Two solutions are no pair.
         return Found(None, "tuple")
@@ -73,6 +76,8 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
         return Found(_same_members(_by_name(ours.parts), _by_name(theirs.parts), True, same), "tuple")
     kind = "set" if "set" in (ours.kind, theirs.kind) else "list"
     if kind == "list" and _is_alternative(reference) != _is_alternative(candidate) and _are_propositions(ours, theirs):
+        return Found(None, kind)
+    if question.roots and _are_of_several(ours) != _are_of_several(theirs):
         return Found(None, kind)
     ordered = kind == "list" and question.ordered
     return Found(_same_members(ours.parts, theirs.parts, ordered, same), kind)
@@ -84,6 +89,12 @@ def _is_one_of_several(found: Shape, text: str) -> bool:
         return False
     names = [pair[0].replace(" ", "") for pair in map(names_and_value, found.parts) if pair]
     return len(names) > len(set(names)) or (_SEVERAL.search(text) is not None and not names)
+
+
+def _are_of_several(found: Shape) -> bool:
+    """Whether a list's members are values of different things: ``x = 1, y = 3``."""
+    names = [_BARE_NAME.sub("", pair[0]) for pair in map(names_and_value, found.parts) if pair]
+    return len(set(names)) > 1
 
 
 def _is_alternative(text: str) -> bool:

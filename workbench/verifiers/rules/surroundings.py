@@ -7,6 +7,7 @@ from collections import deque
 from typing import NamedTuple
 
 from workbench.final_answer import FinalAnswer, reply_start
+from workbench.verifiers.rules.units import unit
 
 _REACH = 300
 _MACRO = re.compile(r"\\f?boxed\s*\{\s*\Z|\\fbox\s*\{\s*\Z")
@@ -24,6 +25,9 @@ _OPINION = (
 _NEGATION = re.compile(
     rf"(?P<opinion>{_OPINION})"
     r"|\bno\s+(?:es|son|era)\b|\b(?:anything|anyone|anybody|everything|everyone|all|any\s+\w+)\s+(?:but|except)\b"
+    r"|\brul(?:e[sd]?|ing)\s+out|\b(?:exclude[sd]?|eliminat\w+|reject\w*|discard\w*|ignor\w+|disregard\w*"
+    r"|differs?\s+from|unequal\s+to|used\s+to\s+(?:think|say|believe)|previously|formerly|at\s+first|initially|tempt\w+"
+    r"|once\s+thought)\b|[✗✘❌]|아니|틀"
     r"|\b(?:not|never|neither|nor|cannot|hardly|scarcely|except|excluding|wrong\w*|incorrect\w*|false\w*|mistak\w+|untrue"
     r"|rather\s+than|instead\s+of|other\s+than|different\s+from|distinct\s+from|unlike|isnt|nope|wasnt)\b|n['’]t\b"
     r"|不是|并非|不为|不等于|不会|不可能|不应|绝非|不选|不对|错误|错的|除了|除"
@@ -57,7 +61,9 @@ _FALSE = (
     r"|falsch|nicht\s+richtig|faux|fausse|falso|incorrecto|неверно|неправильно)"
 )
 _SAID_FALSE = re.compile(
-    rf"\b{_FALSE}\b|错|不对|不正确|不是|不成立|不可能|[✗✘❌]|\\(?:times|xmark)\s*\Z|\bn(?:icht|on)\b", re.IGNORECASE
+    rf"\b{_FALSE}\b|错|不对|不正确|不是|不成立|不可能|[✗✘❌]|\\(?:times|xmark)\s*\Z|\bn(?:icht|on)\b"
+    r"|아니|틀|\bbut\s+(?:now|actually|in\s+fact|really)\b|\bfirst\s+(?:guess|try|attempt|thought)\b|\b(?:wrong|mistaken)ly\b",
+    re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(
     rf"""\W*(?:
@@ -88,13 +94,18 @@ _CHANGED_BEFORE = re.compile(
 _CHANGED_BEHIND = re.compile(
     r"""[\s}]*(?:
         (?:[+−×·÷±/<>≤≥≠^]|(?<!\*)\*(?!\*)|-)\s*[\d\\({]
-      | (?:\^|_|[≤≥≠×÷±]) | \+\s*(?:[.,;$]|\Z) | \d
+      | \.\d | (?:\^|_|[≤≥≠×÷±]) | \+\s*(?:[.,;$]|\Z) | \d
       | \\(?:times|cdot|div|pm|mp|leq?|geq?|lt|gt|neq?|leqslant|geqslant|mod|bmod|pmod)(?![A-Za-z])
       | !\s*(?:\$|\\[)\]]) | ~~ )""",
     re.VERBOSE,
 )
+_LETTER_BEHIND = re.compile(r"([A-Za-z])(?![A-Za-z])")
 _FACTOR = re.compile(
     r"\A(?:.*[=\s(])?(?:[\d.]+\s*|(?<![A-Za-z\\])[A-Za-z])\Z|[A-Za-z\d]\Z(?<![A-Za-z\\][A-Za-z])", re.DOTALL
+)
+_WRONG_LABEL = re.compile(
+    r"(?:wrong|incorrect|false|bad|mistaken|erroneous|ignore|disregard|error|mistake|trap)(?:\s+\w+){0,2}\s*[:：]\s*\Z",
+    re.IGNORECASE,
 )
 _LEFT_OPEN = re.compile(
     r"(?:\b(?:or|maybe|perhaps|possibly|presumably|either|oder|ou|might\s+be|could\s+be|may\s+be)|或者?|可能是?|也许是?)\s*\Z",
@@ -141,8 +152,17 @@ def denied(around: Surroundings) -> bool:
     )
 
 
+def taken_back(reference: str, answer: str) -> bool:
+    """Whether a sentence that holds an answer takes it back behind it: "Ann. Wait, Bea"."""
+    at = answer.casefold().rfind(reference.casefold())
+    return at >= 0 and _denied_behind(answer[at + len(reference) :])
+
+
 def changed(around: Surroundings) -> bool:
     """Whether the answer is part of a larger formula: ``-\\boxed{12}``, ``\\boxed{12}+1``."""
+    letter = _LETTER_BEHIND.match(around.behind)
+    if letter is not None and unit(letter[1]) is None:
+        return True
     if _FACTOR.search(around.left.rpartition("$")[2]):
         return True
     left = _MATH_OPENERS.sub("", around.left)
@@ -155,6 +175,8 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _denied_before(before: str) -> bool:
+    if _WRONG_LABEL.search(before):
+        return True
     last = _last(_NEGATION, before)
     if last is None:
         return False

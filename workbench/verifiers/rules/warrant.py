@@ -25,20 +25,26 @@ from workbench.verifiers.rules.qualifiers import (
     changing,
     denying,
     leading_words,
+    unknown_words,
     words,
 )
 from workbench.verifiers.rules.question import Question
 from workbench.verifiers.rules.solved import restates, unworked
-from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings
+from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
 
 _FIRST_WORDS = re.compile(r"[\s$*\\)}\]~,]{0,8}(?P<sign>\\?[%€£¥₹¢]|\\\$)?\s?(?P<noun>[^\W\d_]+(?:\s[^\W\d_]+)?)?")
 _SIGN_BEFORE = re.compile(r"(?:\\\$|[€£¥₹¢]|\b(?:EUR|USD|GBP|CHF)|US\$)[\s$]*\Z")
-_ALTERNATIVES_WORDS = "or either maybe perhaps possibly probably anything except but other unless might may could guess"
+_ALTERNATIVES_WORDS = """
+    or either maybe perhaps possibly probably anything except but other unless might may could guess half partly
+    partially almost nearly mostly barely sometimes occasionally seldom rarely only
+"""
 _ALTERNATIVES = frozenset(_ALTERNATIVES_WORDS.split())
+_SIGN_BETWEEN = re.compile(r"[:：=≈$\\]")
 _OR_ANOTHER = re.compile(
     r"\bor\b[\s}{\\$]*(?:text\{)?\s*(?:yes|no|not|true|false|(?:dis)?prove[dn]|unknown|(?:in)?valid|none|neither|maybe)\b",
     re.IGNORECASE,
 )
+_PRIMED = re.compile(r"(?<![A-Za-z'])[A-Z]'")
 _PAUSE = re.compile(r"[,.;:!?，。；：]")
 _FEW, _SENTENCE = 3, 6
 _SAME_TEXT = ("text.exact", "text.canonical", "text.wording")
@@ -97,8 +103,19 @@ def doubt(answers: Answers, completion: str, question: Question, rule: str) -> s
     if other_currency(reference, answer, question, rule):
         return "alike"
     if rule.startswith("text"):
-        return "alike" if rule in _IN_A_SENTENCE and goes_on(reference, answer, question) else None
+        if rule not in _IN_A_SENTENCE:
+            return None
+        if taken_back(reference, answer):
+            return "qualified"
+        return "alike" if goes_on(reference, answer, question) else None
     return _not_the_value(reference, answer, question, rule)
+
+
+def _is_unknown(before: str, reference: str, question: str) -> bool:
+    """Whether words right before a number, with no colon or equals sign between, say what nobody can tell of it."""
+    if _SIGN_BETWEEN.search(before) or currencies(f"{before}1"):
+        return False
+    return bool(unknown_words(before, [*words(question), *words(reference)])) and before.isascii()
 
 
 def _denied_between(answers: Answers) -> bool:
@@ -116,7 +133,7 @@ def _left_open(reference: str, answer: str, question: Question) -> bool:
     for text in sorted((text.casefold().strip(" .") for text in texts), key=len, reverse=True):
         rest = rest.replace(text, " ") if len(text) > _FEW else rest
     known = {word for text in texts for word in words(text)} if len(words(rest)) > _SENTENCE else ()
-    return denying(rest, known)
+    return denying(rest, known) or (answer.count("'") % 2 == 1 and _PRIMED.search(answer) is not None)
 
 
 def _opening(answer: str) -> list[str]:
@@ -129,7 +146,9 @@ def _not_the_value(reference: str, answer: str, question: Question, rule: str) -
     kind = rule.partition(".")[0]
     if kind in ("number", "quantity"):
         before = leading_words(answer)
-        if changing(before, words(reference)) and not is_prose(answer):
+        if not is_prose(answer) and (
+            changing(before, words(reference)) or _is_unknown(before, reference, question.text)
+        ):
             return "qualified"
         if other_things(reference, answer, question):
             return "alike"

@@ -17,7 +17,9 @@ _COMBINING = {
 _ESCAPED = re.compile(r"\\([#$%&_{}])")
 _TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|textsc)\s*(?:\{([^{}]*)\}|\|([^|]*)\|)")
 _AROUND = " \t\r\n.。\"'“”‘’`*"
+_MARKS = 4
 _INDEX = re.compile(r"_\{?(\w{1,4})\}?")
+_ARTICLE = re.compile(r"(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
 _RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
 _DASHES = str.maketrans("–—−‐‑", "-----")
 _LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
@@ -56,7 +58,7 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
         candidate: The completion's.
         raised: Whether to read over superscripts as well: ``Na^+`` is the string Na+, but ``x^2`` no number x2.
     """
-    ours, theirs = spelled(reference), spelled(candidate)
+    ours, theirs = (_ARTICLE.sub("", spelled(text)) for text in (reference, candidate))
     if raised:
         ours, theirs = (_RAISED.sub(r"\1", text) for text in (ours, theirs))
     if ours == theirs:
@@ -94,7 +96,10 @@ def spelled(text: str) -> str:
         text = _TYPED.sub(lambda found: found[1] or found[2] or "", text)
         text = _ESCAPED.sub(r"\1", text)
         text = _INDEX.sub(r"\1", text).translate(_LOW_DIGITS)
-    return unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES).strip(_AROUND)
+    shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
+    bare = shown.strip(_AROUND)
+    # .72 is no 72.
+    return f".{bare}" if bare[:1].isdigit() and f".{bare}" in shown[: len(bare) + _MARKS] else bare
 
 
 @lru_cache(maxsize=512)

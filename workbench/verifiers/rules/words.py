@@ -73,6 +73,8 @@ PARTS |= {word + plural: value for word, value in _ORDINALS.items() if 3 <= valu
 PARTS |= {"hundredth": 100, "hundredths": 100, "thousandth": 1000, "thousandths": 1000}
 """The words that divide what stands before them."""
 _STARTS = {*_SMALL, *_TENS, *PARTS, *_ORDINALS, "a", "an", "minus", "negative"}
+NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
+"""The words of whole numbers below a hundred."""
 _SIGNS = ("minus", "negative")
 _WORD = re.compile(r"[ -]?([A-Za-z]+)")
 _MAX_WORDS = 20

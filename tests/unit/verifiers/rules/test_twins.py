@@ -16,7 +16,7 @@ from workbench.verifiers.pool import WorkerPool
 
 FOLDER = Path(__file__).resolve().parent / "twins"
 WHOLE = re.compile(r"boxed|\*\*|[.。!?？✗]$|\n|~~|答案|^Wie|Antwort|respuesta")
-"""A text that is a completion as it stands; others are tried in a box, behind "the answer is", and alone."""
+"""A text that is a completion as it stands; others are tried in a box and behind "the answer is"."""
 LEAST_ACCEPTED = 0.9
 
 
@@ -25,14 +25,14 @@ def items(name: str) -> list[dict[str, Any]]:
     return found
 
 
-FREE_REWARDS, AWKWARD = items("free_rewards.toml"), items("awkward.toml")
+FREE_REWARDS = [*items("free_rewards.toml"), *items("more_free_rewards.toml")]
+AWKWARD = items("awkward.toml")
 
 
 def completions(text: str) -> list[str]:
     if WHOLE.search(text):
         return [text]
-    alone = f"The answer is ${text}$." if "\\" in text else text
-    return [boxed(text), f"The reasoning is over.\n\nThe answer is {text}", alone]
+    return [boxed(text), f"The reasoning is over.\n\nThe answer is {text}"]
 
 
 def judged(pool: WorkerPool, item: dict[str, Any], texts: list[str]) -> list[tuple[str, Verdict]]:
@@ -76,8 +76,8 @@ def test_most_right_answers_in_awkward_dress_are_accepted(rules_pool: WorkerPool
 
 
 def test_the_table_is_large_enough() -> None:
-    assert sum(len(item["refused"]) for item in FREE_REWARDS) >= 400
-    assert sum(len(item["accepted"]) for item in FREE_REWARDS) >= 140
+    assert sum(len(item["refused"]) for item in FREE_REWARDS) >= 700
+    assert sum(len(item["accepted"]) for item in FREE_REWARDS) >= 200
     assert {item["kind"] for item in FREE_REWARDS} == {
         "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
         "trailing words", "structure", "functions",

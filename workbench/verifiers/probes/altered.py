@@ -10,7 +10,8 @@ _NAMED = re.compile(r"[A-Za-z]\s*=[^=<>]+")
 _MATH = re.compile(r"\$([^$]{3,200})\$")
 _CURRENCY = re.compile(r"(?:\\?\$|€|£)\s?(\d[\d,]*(?:\.\d+)?)\$?")
 _COUNTED = re.compile(r"(-?\d[\d,]*(?:\.\d+)?)\s*(?:\\text\{\s*)?([A-Za-z]{3,20})\}?")
-_SYMBOL = re.compile(r"[A-Z][A-Za-z]{0,2}")
+_SYMBOL = re.compile(r"[A-Z][A-Za-z]")
+_OF_SYMBOLS = re.compile(r"\b(?:symbol|formula|element|compound|gas|metal|ion|oxide)\b", re.IGNORECASE)
 _PREFIXED = re.compile(r"(\d[\d.]*\s*)([mM])([A-Za-z]{1,2})")
 _AND, _OR = re.compile(r"\\(?:land|wedge)(?![A-Za-z])|∧"), re.compile(r"\\(?:lor|vee)(?![A-Za-z])|∨")
 _PAIR = re.compile(r"\(([^(),]+),([^(),]+)\)")
@@ -57,12 +58,12 @@ def other_noun(answer: str) -> str | None:
     return f"{counted[1]} \\text{{ locomotives}}" if counted else None
 
 
-def other_case(answer: str) -> str | None:
-    """``Co`` for CO, ``mW`` for MW."""
+def other_case(question: str, answer: str) -> str | None:
+    """``Co`` for CO where the question asks for a substance or a symbol; ``mW`` for MW."""
     bare = answer.strip("$ ")
     if prefixed := _PREFIXED.fullmatch(bare):
         return f"{prefixed[1]}{prefixed[2].swapcase()}{prefixed[3]}"
-    if not _SYMBOL.fullmatch(bare) or len(bare) < 2:
+    if not _SYMBOL.fullmatch(bare) or not _OF_SYMBOLS.search(question):
         return None
     return bare.capitalize() if bare.isupper() else bare.upper()
 

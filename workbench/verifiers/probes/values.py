@@ -160,7 +160,7 @@ class Values:
     @property
     def other_case(self) -> str:
         """A symbol in the other case."""
-        return altered.other_case(self.answer) or _skip("no_twin")
+        return altered.other_case(self.row.question, self.answer) or _skip("no_twin")
 
     @property
     def other_connective(self) -> str:

@@ -37,14 +37,36 @@ def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], t
     return nsmallest(count, values, key=lambda value: _digest(seed, *key(value)))
 
 
+def first_drawn_of(
+    values: Iterable[T], count: int, seed: int, parts: tuple[str | int, ...], name: Callable[[T], str]
+) -> list[T]:
+    """`first_drawn` of values that chance knows by ``(*parts, name)``; what they share is hashed once."""
+    shared = _begun(seed, *parts)
+
+    def place(value: T) -> bytes:
+        digest = shared.copy()
+        digest.update(_content(name(value)))
+        return digest.digest()
+
+    return nsmallest(count, values, key=place)
+
+
 def drawn_number(seed: int, *parts: str | int) -> int:
     """A number below 2**24 that is drawn for one thing."""
     return int.from_bytes(_digest(seed, *parts)[:3], "big")
 
 
 def _digest(seed: int, *parts: str | int) -> bytes:
+    return _begun(seed, *parts).digest()
+
+
+def _begun(seed: int, *parts: str | int) -> blake2b:
     digest = blake2b(digest_size=16)
     for part in (seed, *parts):
-        content = str(part).encode("utf-8", "surrogatepass")
-        digest.update(len(content).to_bytes(8, "big") + content)
-    return digest.digest()
+        digest.update(_content(part))
+    return digest
+
+
+def _content(part: str | int) -> bytes:
+    content = str(part).encode("utf-8", "surrogatepass")
+    return len(content).to_bytes(8, "big") + content

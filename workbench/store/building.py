@@ -58,6 +58,16 @@ def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
         )
 
 
+def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
+    """Completions' own ids, in their order."""
+    rows = connection.execute(
+        "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
+        "ORDER BY wanted.key",
+        (json.dumps(items),),
+    )
+    return [key for (key,) in rows]
+
+
 def standings(connection: Connection, items: Sequence[int]) -> dict[int, Standing]:
     """Where those of the items stand that people have touched."""
     rows = connection.execute(

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.benchmarks.draws import first_drawn
+from workbench.benchmarks.draws import first_drawn_of
 
 Lack = Literal["no_verdict", "too_few_correct", "too_few_incorrect", "too_few_of_both"]
 """Why a question gives nothing to a set of so many correct and so many incorrect completions."""
@@ -71,9 +71,9 @@ def lack(question: Question, each: int) -> Lack | None:
 
 
 def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completion, ...]:
-    """Exactly ``each`` correct and ``each`` incorrect completions of a question that lacks none, drawn."""
+    """``each`` correct and ``each`` incorrect completions of a question, drawn; all of a kind that it lacks."""
     drawn: list[Completion] = []
     for correct in (True, False):
         said = [one for one in question.completions if one.correct is correct]
-        drawn += first_drawn(said, each, seed, lambda one: (*question.drawn_by(step), one.key))
+        drawn += first_drawn_of(said, each, seed, question.drawn_by(step), lambda one: one.key)
     return tuple(drawn)

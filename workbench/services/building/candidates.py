@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.benchmarks.verifybench.questions import Completion, Question
 from workbench.errors import UsageError
@@ -14,7 +14,7 @@ from workbench.model.progress import stepping
 from workbench.model.selection import Selection
 from workbench.model.sets import SetName
 from workbench.model.taxonomy import UNTYPED
-from workbench.services.measuring.columns import Columns
+from workbench.services.measuring.columns import Columns, Groups
 from workbench.services.measuring.judged import judges_of
 from workbench.services.project import Project
 from workbench.store import building, curation, sets
@@ -65,43 +65,55 @@ def chosen(project: Project, known: Columns, selection: Selection) -> Chosen:
     return Chosen(rows[~checks & ~gone], why)
 
 
-def questions(project: Project, known: Columns, rows: IntArray, said: IntArray) -> list[Question]:
-    """The questions of these items, with these completions.
+def questions(
+    project: Project,
+    known: Columns,
+    rows: IntArray,
+    said: IntArray,
+    kept: Callable[[Question], tuple[Completion, ...]] | None = None,
+) -> list[Question]:
+    """The questions of these items, in their order, with those of these completions of which something is said.
 
     Args:
         rows: Where the items stand in the columns.
         said: What is said of each: 1 correct, 0 incorrect, anything else neither.
+        kept: Which completions of a question are held on to; None for all. So few of a million are ever held.
     """
-    models = _names(known, "model", rows)
-    gathered: dict[int, list[Completion]] = {}
-    first: dict[int, tuple[int, building.Key]] = {}
-    keys = building.keys(project.database.reader(), known.item[rows].tolist())
-    columns = (known.question[rows].tolist(), said.tolist(), models, keys)
-    told = stepping(zip(*columns, strict=True), "gathering", "completions", len(rows))
-    for place, (question, word, model, key) in enumerate(told):
-        correct = bool(word) if word in (0, 1) else None
-        one = Completion(item=key.item, key=key.completion, model=model, correct=correct)
-        gathered.setdefault(question, []).append(one)
-        first.setdefault(question, (place, key))
-    types, subtypes, sources = (_names(known, field, rows) for field in ("type", "subtype", "source"))
-    return [
-        Question(
-            id=question,
-            dataset=key.dataset,
-            key=key.question,
-            type=types[place],
-            subtype=subtypes[place],
-            source=sources[place],
-            completions=tuple(gathered[question]),
+    import numpy as np
+
+    order = np.argsort(known.question[rows], kind="stable")
+    of = known.question[rows][order]
+    first = np.flatnonzero(np.concatenate([[True], of[1:] != of[:-1]])) if len(of) else np.zeros(0, dtype=np.intp)
+    ends = np.append(first[1:], len(of))
+    reader = project.database.reader()
+    heads = building.keys(reader, known.item[rows[order[first]]].tolist())
+    groups = {field: known.groups(field) for field in ("type", "subtype", "source", "model")}
+    decided = (said == 0) | (said == 1)
+    found: list[tuple[int, Question]] = []
+    told = zip(first.tolist(), ends.tolist(), heads, strict=True)
+    for start, end, head in stepping(told, "gathering", "questions", len(first)):
+        places = order[start:end]
+        row = rows[places[0]]
+        names = {field: groups[field].names[groups[field].code[row]] for field in ("type", "subtype", "source")}
+        places = places[decided[places]]
+        one = Question(
+            id=int(of[start]),
+            dataset=head.dataset,
+            key=head.question,
+            completions=tuple(_completions(reader, known, rows[places], said[places], groups["model"])),
+            **names,
         )
-        for question, (place, key) in first.items()
-    ]
+        found.append((int(order[start]), one if kept is None else structs.replace(one, completions=kept(one))))
+    return [one for _, one in sorted(found, key=lambda placed: placed[0])]
 
 
-def _names(known: Columns, field: str, rows: IntArray) -> list[str]:
-    """Each item's name of a kind; equal ones are one and the same text."""
-    groups = known.groups(field)
-    return [groups.names[code] for code in groups.code[rows].tolist()]
+def _completions(
+    reader: building.Connection, known: Columns, rows: IntArray, said: IntArray, models: Groups
+) -> Iterator[Completion]:
+    items = known.item[rows].tolist()
+    words = zip(items, building.completion_keys(reader, items), models.code[rows].tolist(), said.tolist(), strict=True)
+    for item, key, model, word in words:
+        yield Completion(item=item, key=key, model=models.names[model], correct=bool(word))
 
 
 def type_code(subtype: str, type_: str) -> str | None:

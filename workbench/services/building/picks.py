@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from workbench.benchmarks.verifybench.questions import LACKS, Lack, Question, lack, pick
+from workbench.benchmarks.verifybench.questions import LACKS, Completion, Lack, Question, lack, pick
 from workbench.model.selection import Selection
 from workbench.model.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
 from workbench.model.verdict import Outcome
@@ -62,14 +62,14 @@ def build_picks(
     """
     selection = selection or Selection()
     number = judging_run(project, judge, run)
-    judged = _judged(project, selection, number, each)
+    judged = _judged(project, selection, number, lambda question: pick(question, each, seed, _STEP), each)
     new = NewSet(
         name=name,
         kind="picks",
         seed=seed,
         config=encoded({"where": conditions(project, selection), "judges": {judge: number}, "each": each}),
         report="",
-        items=tuple(_members(judged, each, seed)),
+        items=tuple(_members(judged)),
         runs=(number,),
     )
     report = SetReport(
@@ -89,7 +89,7 @@ def build_picks(
 
 
 class _Judged(Struct, frozen=True, eq=False):
-    """Questions with what the judge says of their completions.
+    """Questions with those of their completions that are picked, or would be if there were enough.
 
     Attributes:
         types: Each one's type: as it was drawn, else the one in force.
@@ -108,21 +108,27 @@ class _Judged(Struct, frozen=True, eq=False):
     bare: int
 
 
-def _judged(project: Project, selection: Selection, run: int, each: int) -> _Judged:
+def _judged(
+    project: Project,
+    selection: Selection,
+    run: int,
+    kept: Callable[[Question], tuple[Completion, ...]],
+    each: int,
+) -> _Judged:
     known = columns(project)
     among = chosen(project, known, selection)
     said = known.outcome(run)[among.rows]
-    found = questions(project, known, among.rows, said)
+    found = questions(project, known, among.rows, said, kept)
     drawn = drawn_types(project, selection)
     types = [drawn.get(question.id, question.type) for question in found]
     lacking = [lack(question, each) for question in found]
     return _Judged(known, found, types, lacking, said, among.out, unanswered(project, selection))
 
 
-def _members(judged: _Judged, each: int, seed: int) -> Iterator[ItemMember]:
+def _members(judged: _Judged) -> Iterator[ItemMember]:
     for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
         if why is None:
-            for one in pick(question, each, seed, _STEP):
+            for one in question.completions:
                 yield ItemMember(item=one.item, stratum=stratum, subtype=type_code(question.subtype, question.type))
 
 

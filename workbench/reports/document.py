@@ -105,12 +105,14 @@ class Intervals(Struct, frozen=True, kw_only=True):
     Attributes:
         mark: A share that all are to be seen against, such as a baseline's.
         mark_label: What it is.
+        axis: The part of the axis to draw, so that several plots can be compared; None for what there is to see.
     """
 
     caption: str
     points: tuple[Point, ...]
     mark: float | None = None
     mark_label: str = ""
+    axis: tuple[float, float] | None = None
 
 
 class Dot(Struct, frozen=True):

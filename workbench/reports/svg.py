@@ -82,7 +82,9 @@ def _interval(point: Point, label: str, axis: _Axis, y: float) -> Iterator[Marku
 
 
 def _range(plot: Intervals) -> tuple[float, float]:
-    """The part of the axis that is drawn: whole tenths around all there is to see."""
+    """The part of the axis that is drawn: what the plot says, else whole tenths around all there is to see."""
+    if plot.axis is not None:
+        return plot.axis
     marks = [] if plot.mark is None else [plot.mark]
     lows, highs = [point.low for point in plot.points] + marks, [point.high for point in plot.points] + marks
     low, high = floor(min(lows, default=0.0) * 10) / 10, ceil(max(highs, default=1.0) * 10) / 10

@@ -18,11 +18,14 @@ _SHORT_NAME = 20
 CONSTANT = "always-incorrect"
 """The baseline that accepts nothing; whether it has a run or not."""
 
+CONSTANTS = (CONSTANT, "always-correct")
+"""Baselines that say the same of every item."""
+
 
 def ranked(contents: Contents) -> list[AccuracyRow]:
     """The rows of all items: verifiers by accuracy, the best first, then baselines."""
     rows = [row for row in contents.overall.rows if row.group is None]
-    return sorted(rows, key=lambda row: (is_baseline(row), -(row.accuracy or 0.0)))
+    return sorted(rows, key=lambda row: (is_baseline(row), row.accuracy is None, -(row.accuracy or 0.0)))
 
 
 def own(contents: Contents) -> list[AccuracyRow]:
@@ -35,9 +38,10 @@ def is_baseline(row: AccuracyRow) -> bool:
     return row.kind == "baseline" or row.verifier == CONSTANT
 
 
-def constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
-    """What always saying "incorrect" gives."""
-    return next((row for row in rows if row.verifier == CONSTANT and row.group == group), None)
+def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
+    """What the better of two verdicts gives that are the same for all items; of equals "incorrect"."""
+    found = [row for row in rows if row.verifier in CONSTANTS and row.group == group and row.accuracy is not None]
+    return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == CONSTANT), default=None)
 
 
 def verifier_name(row: AccuracyRow) -> str:

@@ -11,7 +11,7 @@ from workbench.reports.contents import Contents
 from workbench.reports.document import Block, Cell, Facts, Group, Head, Row, Section, Table, heads, row
 from workbench.reports.figures import percentage
 from workbench.reports.paper import counts_table
-from workbench.reports.sections.common import constant
+from workbench.reports.sections.common import best_constant
 
 _MOST_NAMES = 60
 
@@ -37,8 +37,9 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
     card = contents.card
     gold = ", ".join(f"{number:,} {name}" for name, number in card.gold.items() if number)
     rows = [("Gold from", gold or "nothing")]
-    if (found := constant(contents.overall.rows)) is not None:
-        rows.append(("Accuracy of always “incorrect”", f"{percentage(found.accuracy)}\u00a0%"))
+    if (found := best_constant(contents.overall.rows)) is not None:
+        said = found.verifier.removeprefix("always-")
+        rows.append((f"Accuracy of always “{said}”", f"{percentage(found.accuracy)}\u00a0%"))
     for name, judges in card.selection_judges.items():
         rows.append((f"Judges that chose {name}", ", ".join(judges)))
     for length in card.lengths:

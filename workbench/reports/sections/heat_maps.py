@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from workbench.model.breakdown import group_name
 from workbench.model.comparison import LEVEL
 from workbench.model.report import AccuracyReport, AccuracyRow
+from workbench.model.taxonomy import UNTYPED
 from workbench.reports.contents import Contents
 from workbench.reports.document import Cell, Head, Row, Table
 from workbench.reports.figures import difference
@@ -81,8 +82,11 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
         if group in shown:
             rows += _type_row(contents, group, verifiers, rows) if by == "subtype" else []
             line = [cells.get((row.verifier, group)) for row in verifiers]
-            name = f"{'   ' if by == 'subtype' else ''}{group_name(group, by)}"
-            rows.append(Row((Cell(name), Cell(f"{size[group]:,}"), *(scale.cell(row, delta(row)) for row in line))))
+            # What has no type is part of none: it stands beside the types.
+            inside = by == "subtype" and group != UNTYPED
+            name = f"{'   ' if inside else ''}{group_name(group, by)}"
+            own_cells = (Cell(name), Cell(f"{size[group]:,}"), *(scale.cell(row, delta(row)) for row in line))
+            rows.append(Row(own_cells, "total" if by == "subtype" and not inside else ""))
     everything = [scale.cell(cells.get((row.verifier, None))) for row in verifiers]
     rows.append(Row((Cell("all"), Cell(f"{size.get(None, 0):,}"), *everything), "total"))
     left_out = len(groups) - len(shown)

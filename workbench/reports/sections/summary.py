@@ -22,7 +22,7 @@ from workbench.reports.document import (
 )
 from workbench.reports.figures import percentage
 from workbench.reports.sections.common import (
-    constant,
+    best_constant,
     decimal,
     interval,
     is_baseline,
@@ -100,13 +100,14 @@ def _accuracy_plot(contents: Contents) -> Intervals:
 def accuracy_plot(
     caption: str, rows: Iterable[AccuracyRow], report: AccuracyReport, group: str | None = None
 ) -> Intervals:
-    """Verifiers one below the other, against what always saying "incorrect" gives."""
-    mark = constant(report.rows, group)
+    """Verifiers one below the other, against the better of two constant verdicts; all plots have one axis."""
+    mark = best_constant(report.rows, group)
     return Intervals(
         caption=caption,
         points=tuple(_point(row) for row in rows if row.accuracy is not None),
         mark=None if mark is None else mark.accuracy,
-        mark_label="always incorrect",
+        mark_label="" if mark is None else mark.verifier.replace("-", " "),
+        axis=(0.0, 1.0),
     )
 
 

@@ -1,6 +1,6 @@
 """The app at full size: two rounds of all screens. Gaps of the event loop, and memory at the end.
 
-Usage: python -m bench.app_rounds [--items 1450000]
+Usage: python -m bench.app_rounds [--items 1450000] [--only accuracy,combine]
 
 The app runs without a terminal, 120 by 40. Each screen is opened, left to settle, and closed again; a heartbeat of
 5 ms on the event loop notes its longest pause, in seconds by the clock and, what a busy machine changes less, in CPU
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,17 +62,18 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=FULL)
+    parser.add_argument("--only", type=lambda text: text.split(","), help="screens, with commas between them")
     options, _ = parser.parse_known_args()
-    asyncio.run(_rounds(cached(options.items, runs=6, models=22)))
+    names = [name for name in SCREENS if name != "home" and name not in _OF_PEOPLE]
+    asyncio.run(_rounds(cached(options.items, runs=6, models=22), options.only or names))
 
 
-async def _rounds(path: Path) -> None:
+async def _rounds(path: Path, names: Sequence[str]) -> None:
     app = WorkbenchApp(open_project(path))
     async with app.run_test(size=(120, 40)) as pilot:
         heart = _Heart()
         beating = asyncio.create_task(heart.beat())
         await _settled(app, pilot)
-        names = [name for name in SCREENS if name != "home" and name not in _OF_PEOPLE]
         for number in (1, 2):
             for name in names:
                 heart.asked()
@@ -85,8 +87,8 @@ async def _rounds(path: Path) -> None:
                 goal = None if number == 1 else _GAP_MS
                 report(f"round {number}, {name}: longest pause", wall, "ms", goal)
                 report(f"round {number}, {name}: CPU in that pause", cpu, "ms")
+            report(f"the app after round {number}", _resident_mb(), "MB", _MB)
         beating.cancel()
-        report("the app after two rounds", _resident_mb(), "MB", _MB)
 
 
 async def _settled(app: WorkbenchApp, pilot: Any) -> None:

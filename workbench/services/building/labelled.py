@@ -9,12 +9,13 @@ from msgspec import Struct
 from workbench.model.label import ExcludedItem
 from workbench.model.selection import Condition, Selection
 from workbench.model.sets import FinalGold, GoldFrom
-from workbench.services.building.candidates import counted
+from workbench.services.building.candidates import counted, together
 from workbench.services.labelling.excluded import excluded_items
 from workbench.services.labelling.guidelines import versions
 from workbench.services.measuring.columns import Columns
 from workbench.services.project import Project
 from workbench.store import building
+from workbench.store import columns as stored
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import IntArray
@@ -45,17 +46,23 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     """
     import numpy as np
 
-    items = known.item[rows].tolist()
-    standing = building.standings(project.database.reader(), items)
+    reader, items = project.database.reader(), known.item[rows]
+    states = stored.states(reader)
+    touched = np.isin(items, np.concatenate([np.zeros(0, dtype=np.int64), *states.values()]))
+    standing = building.standings(reader, items[touched].tolist())
     said = known.gold(gold)[rows]
     if gold == "people":
-        settled = [item in standing and standing[item].state == "final" for item in items]
-        said = np.where(np.array(settled, dtype=np.bool_), said, np.int8(-1))
-    both = list(zip(items, said.tolist(), strict=True))
+        said = np.where(np.isin(items, states.get("final", ())), said, np.int8(-1))
+    has_gold = said >= 0
+    both = zip(items[has_gold].tolist(), said[has_gold].tolist(), strict=True)
+    # Of all those that nobody has touched one is asked.
+    untouched = {_why(None, gold): int(np.count_nonzero(~has_gold & ~touched))}
     return Labels(
         said=said,
-        of={item: (bool(word), _origin(standing.get(item), gold)) for item, word in both if word >= 0},
-        out=counted(_why(standing.get(item), gold) for item, word in both if word < 0),
+        of={item: (bool(word), _origin(standing.get(item), gold)) for item, word in both},
+        out=together(
+            untouched, counted(_why(standing.get(item), gold) for item in items[~has_gold & touched].tolist())
+        ),
     )
 
 

@@ -395,3 +395,14 @@ async def test_conflicts_that_come_later_appear(project: Project) -> None:
         screen(app)._look_again()
         await settle(pilot)
         assert subject(app) == 2
+
+
+async def test_a_decision_that_contradicts_its_marks_is_asked_about(project: Project) -> None:
+    app = WorkbenchApp(project, "chen")
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.open_screen("adjudicate")
+        await settle(pilot)
+        await press(pilot, "m", "2", "1")
+        assert decisions(project) == []
+        await press(pilot, "2")
+        assert [verdict for _, verdict in decisions(project)] == ["incorrect"]

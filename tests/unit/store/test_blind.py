@@ -19,6 +19,7 @@ from workbench.services.labelling.adjudicating import AdjudicationSession
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.labelling.coordinating import exclude, lift, reopen
 from workbench.services.labelling.people import assign
+from workbench.services.labelling.roles import begins_at
 from workbench.services.project import Project
 from workbench.store import blind, events, people
 from workbench.store.connection import open_connection
@@ -204,6 +205,8 @@ READS: dict[str, Callable[[Project], object]] = {
     "Home": lambda project: _own_progress(project, "amira"),
     "conflicts left": lambda project: AdjudicationSession(project, "amira").left(),
     "guidelines": lambda project: guidelines.current(project),
+    "own decisions": lambda project: AdjudicationSession(project, "amira").history(),
+    "where to begin": lambda project: begins_at(project, "amira"),
 }
 """What an annotator's app reads beside the session (History and Annotate read through the session alone)."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import msgspec
+from msgspec import structs
 
 from workbench.services.labelling.label_export import history_lines
 from workbench.services.project import Project
-from workbench.store import events, label_lines, people
+from workbench.store import events, flags, label_lines, people
 
 _TASKS = """SELECT t.task, d.name, q.key, c.key, t.state, t.verdict, t.subtype, t.reason, t.decided_by, t.round
     FROM task_states AS t LEFT JOIN completions AS c ON t.task = 'correctness' AND c.id = t.subject
@@ -20,7 +21,7 @@ _ITEMS = """SELECT 'item', d.name, q.key, c.key, i.state, i.gold, i.gold_from, i
 
 
 def canonical(project: Project) -> bytes:
-    """All events by (created_at, uuid), then all derived states, with names and ids of files instead of row ids.
+    """All events by (created_at, uuid), then all flags and states, with names and ids of files instead of row ids.
 
     Databases with the same items that have seen the same events give the same bytes, in whatever order they came.
     """
@@ -34,6 +35,8 @@ def _lines(project: Project) -> Iterator[bytes]:
             # A person's role is their database's own.
             line.role = "adjudicator" if line.kind == "adjudication" else "annotator"
         yield msgspec.json.encode(line) + b"\n"
+    for flag in flags.standing(reader):
+        yield msgspec.json.encode(structs.replace(flag, completion=0)) + b"\n"
     for query in (_TASKS, _ITEMS):
         for state in reader.execute(query):
             yield msgspec.json.encode(state) + b"\n"

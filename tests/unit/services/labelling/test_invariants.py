@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.unit.services.labelling.replicas import ITEMS, NEED, PEOPLE, Replica, attempt, make_templates, merged
 from workbench.model.label import LabelVerdict
 from workbench.model.selection import Selection, parse_condition
+from workbench.services.labelling import flags
 from workbench.services.labelling.adjudicating import Ruling
 from workbench.services.labelling.annotating import Answer
 from workbench.services.labelling.coordinating import exclude, lift, reopen
@@ -150,7 +151,22 @@ class Team(RuleBasedStateMachine):
         replica = self.at(place)
         if name in replica.shown:
             item = replica.shown[name]
-            replica.desk(name).flag(item, on) if on else replica.desk(name).skip(item)
+            replica.desk(name).flag(item, on, name) if on else replica.desk(name).skip(item)
+
+    @rule(place=places, by=coordinators)
+    def answer_the_flags(self, place: int, by: str) -> None:
+        replica = self.at(place)
+        for completion in {flag.completion for flag in flags.flags(replica.project)}:
+            flags.answer(replica.project, completion, "look again", by=by)
+        assert flags.count_open(replica.project) == 0
+
+    @rule(place=places, name=people)
+    def read_the_answers(self, place: int, name: str) -> None:
+        """Whoever asked reads the answers, and nobody reads others'."""
+        replica = self.at(place)
+        for answer in replica.desk(name).answers() if known(replica, name) else ():
+            replica.desk(name).hear(answer)
+            assert answer.asked == name
 
     @rule(place=places)
     def leases_run_out(self, place: int) -> None:

@@ -119,6 +119,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         f"{report.dataset}: {report.read} rows read, {report.imported} {done}, "
         f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
     )
+    if report.mended:
+        show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
     if columns:
         show(f"Columns: {columns}")

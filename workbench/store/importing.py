@@ -43,6 +43,7 @@ class ImportCounts(Struct, kw_only=True):
     imported: int = 0
     unchanged: int = 0
     quarantined: int = 0
+    mended: int = 0
 
 
 class EarlierImport(Struct, frozen=True, kw_only=True):
@@ -120,6 +121,7 @@ class FileImport:
             )
             if not self._session.bulk:
                 settle_types(connection)
+                counts.mended = quarantine.release(connection, self.id)
 
 
 class ImportSession:

@@ -37,3 +37,32 @@ def lines(connection: sqlite3.Connection, import_id: int) -> frozenset[int]:
     """The lines of an import that were refused."""
     rows = connection.execute("SELECT DISTINCT line FROM quarantine WHERE import_id = ?", (import_id,))
     return frozenset(line for (line,) in rows)
+
+
+_ID = "json_extract(CAST(k.raw AS TEXT), '$.\"' || json_extract(n.mapping, '$.columns.{0}') || '\"')"
+_MENDED = f"""
+    SELECT k.id FROM quarantine AS k JOIN imports AS n ON n.id = k.import_id
+    JOIN imports AS now ON now.id = ? AND now.dataset_id = n.dataset_id AND now.id > n.id
+    WHERE (n.path = now.path AND n.format = now.format AND (now.unchanged > 0 OR n.imported = 0)
+           AND k.line <= now.rows_read + 1
+           AND NOT EXISTS (SELECT 1 FROM quarantine AS q WHERE q.import_id = now.id AND q.line = k.line))
+       OR CASE WHEN json_valid(CAST(k.raw AS TEXT)) THEN EXISTS (
+            SELECT 1 FROM completions AS c JOIN questions AS o ON o.id = c.question_id
+            WHERE c.key = {_ID.format("completion_id")} AND o.key = {_ID.format("question_id")}
+            AND o.dataset_id = n.dataset_id AND c.id >= now.first_completion_id) END"""
+
+
+def release(connection: sqlite3.Connection, import_id: int) -> int:
+    """Let rows of earlier imports go that a complete import has taken since; returns how many.
+
+    They are known by their ids; without them, by their line in the same file, mended and imported again. A row that is
+    refused again stands there once.
+    """
+    connection.execute(
+        "DELETE FROM quarantine WHERE import_id < ?1 AND EXISTS (SELECT 1 FROM quarantine AS q JOIN imports AS now "
+        "ON now.id = q.import_id JOIN imports AS n ON n.id = quarantine.import_id AND n.path = now.path "
+        "AND n.dataset_id = now.dataset_id WHERE q.import_id = ?1 AND q.line = quarantine.line "
+        "AND q.raw = quarantine.raw)",
+        (import_id,),
+    )
+    return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

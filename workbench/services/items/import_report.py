@@ -23,6 +23,7 @@ class _Rows(Struct, frozen=True, kw_only=True):
     Attributes:
         swapped_types: The two type columns were found the wrong way round and taken the right way.
         mapping: Our field -> their column.
+        mended: Rows of earlier imports that left quarantine, since they were taken now.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
         broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
@@ -42,6 +43,7 @@ class _Rows(Struct, frozen=True, kw_only=True):
     mapping: dict[str, str]
     reasons: dict[str, int]
     quarantine: list[QuarantinedRow]
+    mended: int | UnsetType = UNSET
     broken: int | UnsetType = UNSET
     broken_tests: list[BrokenTest] | UnsetType = UNSET
     verifiers: dict[str, int] | UnsetType = UNSET
@@ -86,6 +88,7 @@ def of_file(
         mapping=plan.columns,
         reasons=reasons,
         quarantine=quarantine,
+        mended=counts.mended or UNSET,
         broken=len(broken) or UNSET,
         broken_tests=list(broken[:SHOWN]) or UNSET,
     )
@@ -108,6 +111,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         mapping=reports[0].mapping,
         reasons=dict(sorted(reasons.items())),
         quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
+        mended=sum(report.mended or 0 for report in reports) or UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,
         broken_tests=broken[:SHOWN] or UNSET,
         files=reports if len(reports) > 1 else UNSET,

@@ -1,7 +1,7 @@
 """EvalPlus' own files: inputs without the values expected, which the reference solution gives.
 
 The reference is never run here. Each test calls it beside the solution, in the sandbox, and compares; passes of such
-tests are forgeable and marked so, as those of any test that is no ``assert L == literal``.
+tests are forgeable and marked so, as those of any test that is more than one call of the solution.
 """
 
 from __future__ import annotations

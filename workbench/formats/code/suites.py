@@ -47,7 +47,7 @@ def statements(sources: Iterable[str]) -> Tests:
 
 
 def statement(source: str) -> CodeTest:
-    """A test of Python statements; one of the form ``assert L == literal`` is marked as such."""
+    """A test of Python statements; an assertion about one call is marked as such."""
     return CodeTest(form=form_of(source), source=source)
 
 

@@ -8,10 +8,11 @@ this package.
 
 Nothing that comes out is believed but "this process gave this value for this test". Deadlines, budgets and sizes are
 kept out here, where a child is looked at every hundredth of a second but not listened to, so that quick tests wake
-nobody. Of ``assert L == literal`` only ``L`` goes in and its value comes out as tagged JSON: to pass is to compute the
-answer. Printed output is compared out here too; what other tests say is counted as forgeable when they pass.
+nobody. Of ``assert f(1) == literal``, where ``f`` is what is tested, only ``f(1)`` goes in and its value comes out as
+tagged JSON: to pass is to compute the answer. Printed output is compared out here too; what other tests say is counted
+as forgeable when they pass.
 
-One process runs all tests of a solution. Where it hangs, vanishes or writes nonsense, that test has its outcome and
+One process runs these tests of a solution, another one those in which the values wanted stand. Where it hangs, vanishes or writes nonsense, that test has its outcome and
 the others go on in a new process. If the server itself dies, all tests of its solution are ``x`` and another server
 takes its place. Files can be read (the standard library, shared libraries, time zones) but not made: there is no
 scratch folder at any level. Sockets, processes and other programs there are none; threads are few.

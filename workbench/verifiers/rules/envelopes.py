@@ -82,6 +82,8 @@ def _tagged(completion: str, start: int) -> FinalAnswer | None:
 
 
 def _from_json(completion: str, start: int) -> FinalAnswer | None:
+    if not completion[-_LINE:].rstrip().endswith(("}", "`")):
+        return None
     end = _OBJECT_END.search(completion, max(start, len(completion) - _LINE))
     if end is None:
         return None

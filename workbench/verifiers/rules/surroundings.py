@@ -9,7 +9,7 @@ from typing import NamedTuple
 from workbench.final_answer import FinalAnswer, reply_start
 from workbench.verifiers.rules.units import unit
 
-_REACH = 300
+_REACH, _REACH_BEFORE = 300, 180
 _MACRO = re.compile(r"\\f?boxed\s*\{\s*\Z|\\fbox\s*\{\s*\Z")
 _MACRO_REACH = 24
 _CLOSED = re.compile(r"\s*\}")
@@ -139,7 +139,7 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
         start = macro.start()
         closed = _CLOSED.match(completion, end)
         end = closed.end() if closed else end
-    left = completion[max(reply_start(completion), start - _REACH, 0) : start]
+    left = completion[max(reply_start(completion), start - _REACH_BEFORE, 0) : start]
     cuts = [cut.end() for cut in _SENTENCE.finditer(left)]
     left = left[cuts[-1] if cuts else 0 :]
     return Surroundings(_OPENERS.sub("", left), left, completion[end : end + _REACH])

@@ -19,7 +19,7 @@ _TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|text
 _AROUND = " \t\r\n.。\"'“”‘’`*"
 _MARKS = 4
 _INDEX = re.compile(r"_\{?(\w{1,4})\}?")
-_ARTICLE = re.compile(r"(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
+_ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
 _RAISED = re.compile(r"\^\{?([\w+-]{1,3})\}?")
 _DASHES = str.maketrans("–—−‐‑", "-----")
 _LOW_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")

@@ -12,8 +12,9 @@ nobody. Of ``assert f(1) == literal``, where ``f`` is what is tested, only ``f(1
 tagged JSON: to pass is to compute the answer. Printed output is compared out here too; what other tests say is counted
 as forgeable when they pass.
 
-One process runs these tests of a solution, another one those in which the values wanted stand. Where it hangs, vanishes or writes nonsense, that test has its outcome and
-the others go on in a new process. If the server itself dies, all tests of its solution are ``x`` and another server
-takes its place. Files can be read (the standard library, shared libraries, time zones) but not made: there is no
-scratch folder at any level. Sockets, processes and other programs there are none; threads are few.
+One process runs these tests of a solution, another one those in which the values wanted stand. Where it hangs,
+vanishes or writes nonsense, that test has its outcome and the others go on in a new process. If the server itself
+dies, all tests of its solution are ``x`` and another server takes its place. Files can be read (the standard library,
+shared libraries, time zones) but not made: there is no scratch folder at any level. Sockets, processes and other
+programs there are none; threads are few.
 """

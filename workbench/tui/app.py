@@ -22,6 +22,7 @@ from workbench.services.logs import app_log
 from workbench.services.project import Project
 from workbench.services.settings import FILE_NAME, Settings
 from workbench.tui.actions import Action, bindings
+from workbench.tui.allocating import give_back_arrays
 from workbench.tui.at_work import AtWork
 from workbench.tui.keymap import key_names
 from workbench.tui.pace import Pace
@@ -290,6 +291,7 @@ def run(project: Project, annotator: str | None, settings: Settings, begin_at: s
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     # A collection of all that was imported is felt as a pause of 40 ms between two keys: it is left out of them.
+    give_back_arrays()
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
     app.run()

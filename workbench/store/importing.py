@@ -268,7 +268,7 @@ def earlier_import(
         return None
     row = connection.execute(
         f"SELECT n.id, n.rows_read, n.imported + n.unchanged, n.quarantined {candidates} AND n.file_hash = ? "
-        "ORDER BY n.id LIMIT 1",
+        "ORDER BY n.id DESC LIMIT 1",
         (*values, hash_of_file()),
     ).fetchone()
     if row is None:

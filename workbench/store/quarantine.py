@@ -55,14 +55,6 @@ _MENDED = f"""
 def release(connection: sqlite3.Connection, import_id: int) -> int:
     """Let rows of earlier imports go that a complete import has taken since; returns how many.
 
-    They are known by their ids; without them, by their line in the same file, mended and imported again. A row that is
-    refused again stands there once.
+    They are known by their ids; without them, by their line in the same file, mended and imported again.
     """
-    connection.execute(
-        "DELETE FROM quarantine WHERE import_id < ?1 AND EXISTS (SELECT 1 FROM quarantine AS q JOIN imports AS now "
-        "ON now.id = q.import_id JOIN imports AS n ON n.id = quarantine.import_id AND n.path = now.path "
-        "AND n.dataset_id = now.dataset_id WHERE q.import_id = ?1 AND q.line = quarantine.line "
-        "AND q.raw = quarantine.raw)",
-        (import_id,),
-    )
     return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

@@ -21,8 +21,8 @@ from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.guidelines import Guideline
 from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
-from workbench.tui.judging import JudgingScreen, looking_actions
-from workbench.tui.person import person_action
+from workbench.tui.adjudicate_actions import ADJUDICATE_ACTIONS, HIDDEN, NOBODY, NOTHING_LEFT
+from workbench.tui.judging import JudgingScreen
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 from workbench.tui.widgets.cells import printable
@@ -40,30 +40,7 @@ LOOK_AGAIN_S = 10.0
 WIDE = 100
 """Terminal columns from which the labels stand side by side."""
 
-_NOTHING_LEFT = """\
-There is no conflict for {name} to settle.
-
-Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
-that names an adjudicator leaves its conflicts to that person:
-
-  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {name}
-
-z takes your last decision back.
-"""
-_NOBODY = """\
-Nobody has a conflict to settle. Conflicts come up when two people differ; whoever has not labelled the item may
-settle them, or whom the batch names. A coordinator adds people with
-
-  workbench annotators {database} add NAME
-
-P looks again.
-"""
 _CASE = "What was decided, in a sentence: it joins the guidelines"
-_HIDDEN: dict[Task, frozenset[str]] = {
-    "correctness": frozenset({"type"}),
-    "type": frozenset({"decide", "unsuitable", "tag"}),
-}
-"""Actions that have no place in a conflict of a task."""
 
 
 class Opened(NamedTuple):
@@ -87,25 +64,7 @@ class AdjudicateScreen(JudgingScreen):
 
     CSS_PATH = "adjudicate.tcss"
     TITLE_TEXT = "Adjudicate"
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide: correct."),
-        Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
-        Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
-        Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
-        Action("adjudicate.accept-a", "a", "accept('A')", "As A", "Decide as A does, reason and marks included."),
-        Action("adjudicate.accept-b", "b", "accept('B')", "As B", "Decide as B does, reason and marks included."),
-        Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
-        Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later.", False),
-        Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
-        Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
-        Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
-        Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
-        Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
-        Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
-        Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
-        person_action("adjudicate"),
-        *looking_actions("adjudicate"),
-    )
+    ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
     ROLE: ClassVar[Role] = "adjudicator"
 
     def __init__(self, first: tuple[Task, int] | None = None) -> None:
@@ -154,18 +113,18 @@ class AdjudicateScreen(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(_NOBODY.format(database=printable(self.project.path.name)))
+        self._say_empty(NOBODY.format(database=printable(self.project.path.name)))
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy and self._session is not None:
             self.store(self._next, self._show, "")
 
     def _next(self) -> Opened | None:
-        conflict = self._session.next() if self._session is not None else None
-        return None if conflict is None else self._made_ready(conflict)
+        return self._made_ready(self._session.next()) if self._session is not None else None
 
-    def _made_ready(self, conflict: Conflict) -> Opened:
-        assert self._session is not None
+    def _made_ready(self, conflict: Conflict | None) -> Opened | None:
+        if conflict is None or self._session is None:
+            return None
         return Opened(conflict, card_texts(conflict.item), self._session.left())
 
     def _show(self, opened: Opened | None) -> None:
@@ -175,9 +134,8 @@ class AdjudicateScreen(JudgingScreen):
         self._labels_in_full(False)
         self.refresh_bindings()
         if opened is None:
-            self._say_empty(
-                _NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name))
-            )
+            names = {"name": printable(self._person), "database": printable(self.project.path.name)}
+            self._say_empty(NOTHING_LEFT.format(**names))
             return
         self.set_class(False, "empty")
         self._note = opened.conflict.note or self._note
@@ -200,7 +158,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what can settle this conflict; escape closes what is open, else it leaves the screen."""
-        if self._current is not None and action in _HIDDEN[self._current.conflict.task]:
+        if self._current is not None and action in HIDDEN[self._current.conflict.task]:
             return False
         if action == "close" and self.panel.in_full:
             return True
@@ -319,8 +277,7 @@ class AdjudicateScreen(JudgingScreen):
             self.store(self._undo, self._undone, "undoing …")
 
     def _undo(self) -> Opened | None:
-        conflict = self._session.undo() if self._session is not None else None
-        return None if conflict is None else self._made_ready(conflict)
+        return self._made_ready(self._session.undo()) if self._session is not None else None
 
     def _undone(self, opened: Opened | None) -> None:
         if opened is None:
@@ -344,8 +301,7 @@ class AdjudicateScreen(JudgingScreen):
             self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
 
     def _stepped_to(self, at: Conflict | None, older: bool) -> Opened | None:
-        found = self._session.step(at, older=older) if self._session is not None else None
-        return None if found is None else self._made_ready(found)
+        return self._made_ready(self._session.step(at, older=older)) if self._session is not None else None
 
     def _stepped(self, older: bool, opened: Opened | None) -> None:
         if opened is not None:

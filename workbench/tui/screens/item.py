@@ -121,12 +121,8 @@ class ItemScreen(Reviewing):
     def _open(self, completion: int) -> None:
         ahead, self.completion = self._ahead, completion
         if ahead is not None and ahead.item.id == completion and ahead.view == self.viewed(ahead.item, self._view):
-            self.in_background(
-                partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under),
-                lambda _: None,
-                group="reveal",
-                exclusive=False,
-            )
+            reveal = partial(browsing.reveal, self.project, completion, self.workbench.names_worked_under)
+            self.in_background(reveal, lambda _: None, group="reveal", exclusive=False)
             self._show(ahead)
             return
         self.in_background(self._reader_of(completion, revealing=True), self._show, group="item-open")

@@ -6,6 +6,7 @@ For figures without a closed form: Matthews' correlation, balanced accuracy, kap
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,9 @@ _FEW = 8
 
 _TABLE = 1 << 23
 """Up to so many cells the clusters' items are a plain table."""
+
+_KEPT = 1 << 23
+"""Up to so many counts the last samples are kept, for other figures of as many clusters."""
 
 
 class Interval(NamedTuple):
@@ -99,13 +103,31 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
         kind, cluster = kind[there], cluster[there]
     if not len(kind):
         return
-    generator = np.random.default_rng(seed)
     group, known = compact(cluster)
     often, items = _alike(group, len(known), kind, kinds)
     size = max(1, _HELD // max(len(often), kinds))
+    each_once = len(often) == len(known) < _COARSE and samples * len(often) <= _KEPT
+    kept = _samples_of(len(often), samples, seed) if each_once else None
+    generator = np.random.default_rng(seed)
     for start in stepping(range(0, samples, size), "drawing samples"):
-        drawn = _draw(often, min(size, samples - start), generator)
+        end = min(start + size, samples)
+        drawn = _draw(often, end - start, generator) if kept is None else kept[start:end].astype(float)
         yield np.asarray(drawn @ items) if items is not None else drawn
+
+
+@lru_cache(maxsize=1)
+def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
+    """How often each cluster is drawn where no two are known to be alike: samples x clusters (uint16).
+
+    That depends on their number alone, so that all pairs of verifiers share it.
+    """
+    found = np.empty((samples, clusters), dtype=np.uint16)
+    generator, often = np.random.default_rng(seed), np.ones(clusters, dtype=np.int64)
+    size = max(1, _HELD // clusters)
+    for start in stepping(range(0, samples, size), "drawing samples"):
+        block = found[start : start + size]
+        block[:] = _draw(often, len(block), generator)
+    return found
 
 
 def _alike(
@@ -117,12 +139,19 @@ def _alike(
     """
     if groups * kinds <= _TABLE:
         counts = np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
-        rows, often = np.unique(counts, axis=0, return_counts=True)
+        rows, often = _rows_in_order(counts)
         if len(often) * _FEW >= groups:
             rows, often = rows.repeat(often, axis=0), np.ones(groups, dtype=np.int64)
         return often, rows.astype(float)
     kind_of_group, first = alike(group, kind, groups)
     return np.bincount(kind_of_group), _items_of(group, kind, first, kinds)
+
+
+def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
+    """Distinct rows in order, and how often each occurs; numpy's own way compares row with row."""
+    rows = table[np.lexsort(table.T[::-1])]
+    first = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
+    return rows[first], np.diff(first, append=len(rows))
 
 
 def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:

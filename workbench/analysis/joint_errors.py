@@ -12,7 +12,7 @@ from workbench.analysis.agreement.arithmetic import divided
 from workbench.analysis.agreement.kappa import of_tables
 from workbench.analysis.arrays import FloatArray, IntArray, defined
 from workbench.analysis.bootstrap import intervals
-from workbench.analysis.intervals import distinct
+from workbench.analysis.intervals import compact, distinct
 from workbench.model.comparison import Bootstrap, Interval, JointErrors, JudgePair
 from workbench.model.verdict import Outcome, Protocol3
 
@@ -58,8 +58,9 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
     Transactions of the Royal Society A 194, 1900, for Q.
     """
     both = (verdicts.a >= 0) & (verdicts.b >= 0)
-    cell = ((verdicts.gold[both] + 1) * _SAID + verdicts.a[both].astype(np.intp)) * _SAID + verdicts.b[both]
-    question = verdicts.question[both]
+    cell, question = (((verdicts.gold + 1) * _SAID + verdicts.a) * _SAID + verdicts.b), verdicts.question
+    if not both.all():
+        cell, question = cell[both], question[both]
     counts = np.bincount(cell, minlength=_CELLS).astype(float)[None, :]
     ends = dict.fromkeys(_DRAWN) if draws is None else _intervals(cell, question, draws)
     kappa = of_tables(_tables(counts))
@@ -86,7 +87,7 @@ def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = Non
 
 def _intervals(cell: IntArray, question: IntArray, draws: Bootstrap) -> dict[str, Interval | None]:
     """Drawn over the cells that occur, which are few of the 27."""
-    occur, place = np.unique(cell, return_inverse=True)
+    place, occur = compact(cell)
 
     def of_all(figure: Callable[[FloatArray], FloatArray], totals: FloatArray) -> FloatArray:
         everything = np.zeros((len(totals), _CELLS))

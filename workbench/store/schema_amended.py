@@ -55,6 +55,8 @@ VERSION_8: tuple[str, ...] = (
     """ALTER TABLE batches ADD COLUMN sample TEXT NOT NULL DEFAULT 'all'
         CHECK (sample IN ('all', 'drawn', 'quota', 'order', 'first'))""",
     "ALTER TABLE batches ADD COLUMN seed INTEGER",
+    # Few runs take samples: one without any is not read through to find none.
+    "CREATE INDEX verdicts_samples ON verdicts (run_id, completion_id, outcome) WHERE sample > 0",
     # A limit used to keep the first items of an import.
     """UPDATE batches SET sample = CASE
         WHEN ordering LIKE 'disagreement%' OR ordering LIKE 'uncertainty%' THEN 'order'

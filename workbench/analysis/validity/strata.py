@@ -54,20 +54,24 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
         question: Each item's question; questions are the clusters.
     """
     groups = int(stratum.max(initial=-1)) + 1
-    counts = [np.bincount(stratum[side], minlength=groups) for side in (exposed, ~exposed)]
-    both = (counts[0] > 0) & (counts[1] > 0)
-    sizes = [count[both] for count in counts]
-    found = Effect(exposed=int(sizes[0].sum()), others=int(sizes[1].sum()), strata=int(both.sum()))
+    cell = 4 * stratum.astype(np.int64, copy=False) + 2 * exposed + accepted
+    counts = np.bincount(cell, minlength=4 * groups).reshape(groups, 2, 2)
+    n = counts.sum(axis=2)
+    both = (n > 0).all(axis=1)
+    counts, n = counts[both], n[both]
+    found = Effect(exposed=int(n[:, 1].sum()), others=int(n[:, 0].sum()), strata=len(n))
     if min(found.exposed, found.others) < FEWEST:
         return found
-    weights = sizes[0] * sizes[1] / (sizes[0] + sizes[1])
+    weights = n[:, 1] * n[:, 0] / (n[:, 1] + n[:, 0])
     weights = weights / weights.sum()
-    inside = both[stratum]
-    deff = _design_effect(accepted[inside], exposed[inside], stratum[inside], question[inside], weights, both)
-    sides = [
-        _side(accepted[chosen], stratum[chosen], both, weights, deff)
-        for chosen in (exposed & inside, ~exposed & inside)
-    ]
+    if len(stratum) != found.exposed + found.others:
+        inside = both[stratum]
+        cell, question = cell[inside], question[inside]
+    influence = np.zeros((groups, 2, 2))
+    shares = counts[:, :, 1] / n
+    influence[both] = _influences(weights, shares, n)
+    deff = _design_effect(influence.ravel()[cell], question)
+    sides = [_side(shares[:, side], n[:, side], weights, deff) for side in (1, 0)]
     (p1, low1, high1), (p0, low0, high0) = sides
     difference = p1 - p0
     return Effect(
@@ -82,20 +86,19 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
     )
 
 
-def _design_effect(
-    accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray, weights: FloatArray, both: BoolArray
-) -> float:
+def _influences(weights: FloatArray, shares: FloatArray, n: IntArray) -> FloatArray:
+    """An item's w (y - p) / n of its side and stratum, against its side's sign: strata x sides x y."""
+    signed = np.array([-1.0, 1.0])[None, :] * weights[:, None]
+    influences: FloatArray = signed[:, :, None] * (np.array([0.0, 1.0]) - shares[:, :, None]) / n[:, :, None]
+    return influences
+
+
+def _design_effect(influence: FloatArray, question: IntArray) -> float:
     """By what clusters raise the difference's variance, at least 1.
 
-    Each item's influence is w (y - p) / n of its side and stratum, against its side's sign: the variance is the sum of
-    squares over items if they are independent, over questions (each one's sum, times G / (G - 1)) if they are not.
+    The variance is the sum of squared influences over items if they are independent, over questions (each one's sum,
+    times G / (G - 1)) if they are not.
     """
-    weight = np.zeros(len(both))
-    weight[both] = weights
-    place = 2 * stratum.astype(np.int64) + exposed
-    n = np.bincount(place, minlength=2 * len(both))
-    shares = np.bincount(place, weights=accepted, minlength=2 * len(both)) / np.maximum(n, 1)
-    influence = np.where(exposed, 1.0, -1.0) * weight[stratum] * (accepted - shares[place]) / n[place]
     codes, known = compact(question)
     sums = np.bincount(codes, weights=influence, minlength=len(known))
     alone = float((influence**2).sum())
@@ -104,12 +107,8 @@ def _design_effect(
     return max(len(known) / (len(known) - 1) * float((sums**2).sum()) / alone, 1.0)
 
 
-def _side(
-    accepted: BoolArray, stratum: IntArray, both: BoolArray, weights: FloatArray, deff: float
-) -> tuple[float, float, float]:
+def _side(shares: FloatArray, n: IntArray, weights: FloatArray, deff: float) -> tuple[float, float, float]:
     """One side's share over strata, and the ends of its interval."""
-    n = np.bincount(stratum, minlength=len(both))[both]
-    shares = np.bincount(stratum, weights=accepted, minlength=len(both))[both] / n
     effective = n / deff
     # Where all or none are accepted the variance is that of Wilson's centre: it must not vanish.
     centre = (shares * effective + Z95**2 / 2) / (effective + Z95**2)

@@ -108,9 +108,9 @@ def _of_judge(project: Project, everything: Columns, rows: _Rows, seen: Forms, j
     outcome = everything.outcome(judge.run)
     outcome = outcome if rows.kept is None else outcome[rows.kept]
     comparing = [
-        _compare(check, judge.name, outcome, rows, chosen, exposed)
+        _compare(check, judge.name, said, rows, chosen, exposed)
         for check, chosen, exposed in _exposures(project, rows, seen, judge, outcome)
-        if _varies(_said(check, outcome)[chosen])
+        if _varies(said := _said(check, outcome[chosen]))
     ]
     others = [_undecided(everything, rows, judge, outcome), *_flips(project, everything, rows, judge, outcome)]
     return [*comparing, *(finding for finding in others if finding is not None)]
@@ -118,40 +118,41 @@ def _of_judge(project: Project, everything: Columns, rows: _Rows, seen: Forms, j
 
 def _exposures(
     project: Project, rows: _Rows, seen: Forms, judge: Judge, outcome: IntArray
-) -> list[tuple[Check, BoolArray, BoolArray]]:
-    """Checks that compare: each with the items it is about, and those of the kind in question."""
+) -> list[tuple[Check, IntArray, BoolArray]]:
+    """Checks that compare: each with the places of the items it is about, and which of those are of the kind."""
     import numpy as np
 
     usable = (rows.gold >= 0) & (outcome >= 0)
-    measured = usable & (rows.characters >= 0)
+    places, measured = np.flatnonzero(usable), np.flatnonzero(usable & (rows.characters >= 0))
     own = _own_model(project, rows, judge)
-    read = np.zeros(len(usable), dtype=bool)
-    read[seen.place] = True
+    read = usable[seen.place]
 
-    def spread(mask: BoolArray) -> BoolArray:
-        found = np.zeros(len(usable), dtype=bool)
-        found[seen.place] = mask
-        return found
+    def of_texts(kind: BoolArray, among: BoolArray) -> tuple[IntArray, BoolArray]:
+        return seen.place[among], kind[among]
 
-    found: list[tuple[Check, BoolArray, BoolArray]] = [("length", measured, _longer(rows, measured))]
+    found: list[tuple[Check, IntArray, BoolArray]] = [("length", measured, _longer(rows, measured))]
     if own is not None:
-        found.append(("own-model", usable, own))
-    found.append(("first-option", usable & spread(seen.has_option), spread(seen.first_option)))
+        found.append(("own-model", places, own[places]))
+    found.append(("first-option", *of_texts(seen.first_option, read & seen.has_option)))
     for check, mask in _FORMS.items():
-        found.append((check, usable & read, spread(mask(seen))))
-    found.append(("undecided-by-gold", usable, rows.gold == 1))
+        found.append((check, *of_texts(mask(seen), read)))
+    found.append(("undecided-by-gold", places, rows.gold[places] == 1))
     return found
 
 
-def _longer(rows: _Rows, measured: BoolArray) -> BoolArray:
-    """Whether a completion is longer than the median of those of its gold and type."""
+def _longer(rows: _Rows, measured: IntArray) -> BoolArray:
+    """Whether each of these completions is longer than the median of those of its gold and type."""
     import numpy as np
 
-    longer = np.zeros(len(measured), dtype=bool)
-    kind = 2 * rows.type.astype(np.int64) + rows.gold
-    for value in np.unique(kind[measured]):
-        there = measured & (kind == value)
-        longer[there] = rows.characters[there] > np.median(rows.characters[there])
+    from workbench.analysis.intervals import compact
+
+    characters = rows.characters[measured]
+    kind, known = compact(2 * rows.type[measured].astype(np.int64) + rows.gold[measured])
+    # Sorting small integers takes one pass.
+    ordered = characters[np.argsort(kind.astype(np.int16), kind="stable")]
+    ends = np.cumsum(np.bincount(kind, minlength=len(known)))[:-1]
+    middle = np.array([np.median(of_kind) for of_kind in np.split(ordered, ends) if len(of_kind)])
+    longer: BoolArray = characters > middle[kind] if len(middle) else np.zeros(0, dtype=bool)
     return longer
 
 
@@ -178,17 +179,18 @@ def _varies(said: BoolArray) -> bool:
 
 
 def _compare(
-    check: Check, verifier: str, outcome: IntArray, rows: _Rows, chosen: BoolArray, exposed: BoolArray
+    check: Check, verifier: str, said: BoolArray, rows: _Rows, chosen: IntArray, exposed: BoolArray
 ) -> Finding:
     import numpy as np
 
     from workbench.analysis.validity.strata import stratified_difference
 
-    types = rows.type.astype(np.int64)
-    held = {"undecided-by-gold": types, "first-option": rows.gold.astype(np.int64)}.get(check, 2 * types + rows.gold)
-    effect = stratified_difference(_said(check, outcome)[chosen], exposed[chosen], held[chosen], rows.question[chosen])
-    of_kind = int(exposed[chosen].sum())
-    others = int(chosen.sum()) - of_kind
+    types, gold = rows.type[chosen].astype(np.int64), rows.gold[chosen]
+    held = {"undecided-by-gold": types, "first-option": gold.astype(np.int64)}.get(check)
+    stratum = 2 * types + gold if held is None else held
+    effect = stratified_difference(said, exposed, stratum, rows.question[chosen])
+    of_kind = int(exposed.sum())
+    others = len(exposed) - of_kind
     return Finding(
         check=check,
         verifier=verifier,
@@ -238,9 +240,11 @@ def _flips(project: Project, everything: Columns, rows: _Rows, judge: Judge, out
         return []
     reader = project.database.reader()
     found = disagreements.samples(reader, judge.run)
-    yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
-    between = "from sample to sample of one run"
-    flips = [_flipped("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between)]
+    flips: list[Finding | None] = []
+    if len(found.item):
+        yes, no = (align(rows.item, found.item, said, np.int64(0)) for said in (found.yes, found.no))
+        between = "from sample to sample of one run"
+        flips.append(_flipped("flips-samples", rows, judge.name, yes + no > 1, np.minimum(yes, no) > 0, between))
     before = disagreements.run_before(reader, judge.run)
     if before is not None:
         older = everything.outcome(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.analysis import metrics
 from workbench.analysis.arrays import FloatArray, IntArray
 from workbench.analysis.auroc import auroc
-from workbench.analysis.confusion import NOTHING, confusion, coverage, grade, tally
+from workbench.analysis.confusion import NOTHING, Confusion, confusion, coverage, grade, only_failed, tally
 from workbench.analysis.intervals import Clustering, Clusters, clusters, design_effects, wilson
 from workbench.model.breakdown import UNKNOWN
 from workbench.model.report import NO_REASON, AccuracyRow
@@ -105,14 +105,17 @@ def accuracy_rows(
         ValueError: The arrays differ in length or hold values outside their ranges.
     """
     found = counted or count_clusters(columns)
+    # Who failed on all was not measured, in no group; who failed on a group alone counts there as the protocol says,
+    # so that groups add up.
+    confused = _nothing if only_failed(found.cells.sum(axis=0)) else confusion
     areas = auroc(columns.score, columns.gold, np.zeros(len(columns.gold), dtype=np.int8), 1)
-    rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], _of_all(found, protocol), areas)
+    rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], _of_all(found, protocol), areas, confused)
     if columns.group is None:
         return rows
     areas = auroc(columns.score, columns.gold, columns.group, len(columns.names))
     sizes, right = found.graded(protocol)
     effects = design_effects(sizes, right, found.clusters.group, len(columns.names))
-    grouped = _rows(verifier, protocol, columns.names, found.by_group(), effects, areas)
+    grouped = _rows(verifier, protocol, columns.names, found.by_group(), effects, areas, confused)
     present = np.bincount(found.clusters.group, weights=found.clusters.items, minlength=len(columns.names)) > 0
     parts = columns.parts or [(name,) for name in columns.names]
     kept = [
@@ -144,23 +147,25 @@ def _rows(
     cells: IntArray,
     effects: Clustering,
     areas: list[float | None],
+    confused: Callable[[IntArray, Protocol3], Confusion],
 ) -> list[AccuracyRow]:
     measures = zip(names, cells, effects.clusters.tolist(), effects.deff.tolist(), areas, strict=True)
-    return [_row(verifier, protocol, *measured) for measured in measures]
+    return [_row(verifier, confused(cells, protocol), name, cells, *rest) for name, cells, *rest in measures]
+
+
+def _nothing(cells: IntArray, protocol: Protocol3) -> Confusion:
+    return NOTHING
 
 
 def _row(
     verifier: str,
-    protocol: Protocol3,
+    counts: Confusion,
     group: str | None,
     cells: IntArray,
     questions: int,
     deff: float,
     area: float | None,
 ) -> AccuracyRow:
-    failed = int(cells[:, Outcome.ERROR].sum())
-    # Who failed on every item was not measured: its figures would be those of the protocol.
-    counts = NOTHING if failed and failed == cells.sum() else confusion(cells, protocol)
     right = counts.tp + counts.tn
     return AccuracyRow(
         verifier=verifier,
@@ -179,7 +184,7 @@ def _row(
         tn=counts.tn,
         fn=counts.fn,
         abstain=int(cells[:, Outcome.ABSTAIN].sum()),
-        error=failed,
+        error=int(cells[:, Outcome.ERROR].sum()),
         deff=deff,
         auroc=area,
     )

@@ -111,6 +111,23 @@ def coverage(cells: IntArray) -> float | None:
     return int(cells[:, : Outcome.ABSTAIN].sum()) / total if total else None
 
 
+def only_failed(cells: IntArray) -> bool:
+    """Whether a verifier failed on every row it was asked about: its figures would be those of the protocol.
+
+    Args:
+        cells: One group's (2, 4) counts of `tally`.
+    """
+    failed = int(cells[:, Outcome.ERROR].sum())
+    return failed > 0 and failed == cells.sum()
+
+
+def failed_throughout(outcomes: IntArray, gold: IntArray) -> bool:
+    """Whether a verifier failed on every row with gold; on every row where none of the judged ones has gold."""
+    one = np.zeros(len(gold), dtype=np.int8)
+    known = tally(outcomes, gold, one, 1)[0]
+    return only_failed(known if known.any() else tally(outcomes, one, one, 1)[0])
+
+
 def grade(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Graded:
     """Mark each row as counted or not, and as right or wrong, under a protocol.
 

@@ -204,6 +204,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.
     """
 
     family: list[FamilyPair]
@@ -217,6 +218,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     selection_judges: list[str] = []
+    failed: dict[str, int] = {}
 
 
 class JointErrors(Struct, frozen=True, kw_only=True):
@@ -287,6 +289,7 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
         gold: Items by where their gold comes from: adjudicated, agreed, imported, none.
         gold_choice: Which gold was asked for.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        failed: Verifiers that failed on every item they were asked about, and on how many: nothing is measured of them.
     """
 
     errors: list[JudgePair]
@@ -296,3 +299,4 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
     gold: dict[str, int]
     gold_choice: GoldChoice
     selection_judges: list[str] = []
+    failed: dict[str, int] = {}

@@ -111,6 +111,7 @@ class EnsembleReport(Struct, frozen=True, kw_only=True):
         gold_choice: Which gold was asked for.
         by: What rows are grouped by; None for all items only.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
+        failed: Verifiers left out because they failed on every item they were asked about, and on how many.
     """
 
     items: int
@@ -127,3 +128,4 @@ class EnsembleReport(Struct, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     by: str | None
     selection_judges: list[str] = []
+    failed: dict[str, int] = {}

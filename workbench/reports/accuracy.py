@@ -88,7 +88,10 @@ def _caption(report: AccuracyReport) -> str:
 
 def _notes(report: AccuracyReport) -> tuple[str, ...]:
     """How the figures came about, then what to know of them."""
-    made = ["Intervals: 95 %, clustered by question. Micro is the mean over items, macro the mean over groups."]
+    means = "Micro is the mean over items"
+    if any(one.macro is not None and one.groups > 1 for one in report.averages):
+        means += ", macro the mean over groups"
+    made = [f"Intervals: 95 %, clustered by question. {means}."]
     if report.tests is not None:
         against = "its type" if report.by and "subtype" in crossing(report.by) else "all items"
         tests = counted(report.tests.hypotheses, "test")

@@ -37,6 +37,8 @@ _FAMILIES = (
 )
 _RULES = "Rule-based functions"
 _BASELINES = "Baselines"
+_CONSTANT = ("always-incorrect", "always-correct")
+"""Kinds of verifiers that are baselines, though they were run."""
 
 _PLAIN_COUNTS = {
     "questions": "Unique questions",
@@ -117,7 +119,11 @@ def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterab
     titles = {kind: title for title, members in _FAMILIES for kind in members}
     under: dict[str, list[str]] = {title: [] for title in (_RULES, *(title for title, _ in _FAMILIES), _BASELINES)}
     for name, kind in kinds.items():
-        under[_BASELINES if kind == "baseline" else titles.get(configured.get(name, ""), _RULES)].append(name)
+        under[
+            _BASELINES
+            if kind == "baseline" or configured.get(name) in _CONSTANT
+            else titles.get(configured.get(name, ""), _RULES)
+        ].append(name)
     return ((title, names) for title, names in under.items() if names)
 
 

@@ -164,7 +164,8 @@ def _print(report: TypesReport) -> None:
     show(f"{report.questions:,} questions; the types of {report.counting:,} count: {counted(counts)}")
     show(f"of the others: {counted(apart)}")
     if report.alone:
-        show(f"To let what one person said of {report.alone:,} count: workbench curate DB types --accept")
+        instead = "" if report.origins.get("one person") else " instead of their file"
+        show(f"To let what one person said of {report.alone:,} count{instead}: workbench curate DB types --accept")
     if proposed := report.origins.get("model"):
         show(f"To let what a model proposed of {proposed:,} count: workbench curate DB types --accept model")
     for one in report.proposals:

@@ -118,7 +118,9 @@ def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) ->
     overall = {row.verifier: row.deff for row in judges if row.group is None}
     # The baseline's rows are those of every item with gold, whoever has judged it.
     for base in (row for row in said if row.verifier == BASELINE and row.group is not None):
-        rows = [_row(row, overall[row.verifier], within) for row in judges if row.group == base.group]
+        # Who failed on a whole group is not measured there; its gold is there all the same.
+        here = [row for row in judges if row.group == base.group and (row.n or not row.error)]
+        rows = [_row(row, overall[row.verifier], within) for row in here]
         yield max(rows, key=lambda row: (row.more, row.needed), default=_unjudged(base, within))
 
 

@@ -99,15 +99,20 @@ class Columns:
         """Where each item's final gold comes from: places in `ORIGINS` (int8)."""
         return self._items.columns["origin"]
 
-    def gold_counts(self, rows: BoolArray | None = None) -> dict[str, int]:
-        """How many items have their gold from where: adjudicated, agreed, imported, none.
+    def gold_counts(self, choice: GoldChoice, rows: BoolArray | None = None) -> dict[str, int]:
+        """How many items have the gold that was chosen, and from where: adjudicated, agreed, imported, none.
 
         Args:
             rows: Which items are meant; None for all.
         """
         import numpy as np
 
-        counts = np.bincount(self.origin if rows is None else self.origin[rows], minlength=len(ORIGINS)).tolist()
+        none, imported = ORIGINS.index("none"), ORIGINS.index("imported")
+        origin = self.origin
+        if choice != "final":
+            there = imported if choice == "imported" else origin
+            origin = np.where(self.gold(choice) >= 0, there, none)
+        counts = np.bincount(origin if rows is None else origin[rows], minlength=len(ORIGINS)).tolist()
         return dict(reversed(list(zip(ORIGINS, counts, strict=True))))
 
     def groups(self, by: str, run: int | None = None) -> Groups:
@@ -292,11 +297,11 @@ def columns(project: Project) -> Columns:
     return memory.derived.get("columns", (items,), lambda: Columns(project.database, memory, items))
 
 
-def gold_counts(project: Project, selection: Selection) -> dict[str, int]:
-    """How many of the chosen items have their gold from where: adjudicated, agreed, imported, none.
+def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> dict[str, int]:
+    """How many of the chosen items have the gold asked for, and from where: adjudicated, agreed, imported, none.
 
     Raises:
         UsageError: The selection names something unknown.
     """
     found = columns(project)
-    return found.gold_counts(found.chosen(selection))
+    return found.gold_counts(choice, found.chosen(selection))

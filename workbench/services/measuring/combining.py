@@ -92,10 +92,11 @@ def ensemble(
         intercept=intercept,
         rows=_rows(items, rules),
         protocol=protocol,
-        gold=gold_counts(project, wanted),
+        gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
         by=by,
         selection_judges=selected_by.among(project, [judge.name for judge in items.members], wanted, columns(project)),
+        failed=items.failed,
     )
 
 

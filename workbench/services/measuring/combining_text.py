@@ -19,6 +19,7 @@ from workbench.reports.table_text import plain_table
 from workbench.services.measuring.comparing_cells import signed, signed_interval
 from workbench.services.measuring.comparing_text import told
 from workbench.services.measuring.counting import counting
+from workbench.services.measuring.judged import nothing_measured
 
 BEST: Final = "the best single verifier"
 """What ensembles are compared with, in words."""
@@ -60,7 +61,7 @@ def rules_table(report: EnsembleReport) -> Table:
         f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; p by "
         "permutation of questions; q after Benjamini and Hochberg over this table."
     )
-    notes += what_marks_mean(report.selection_judges)
+    notes += [*nothing_measured(report.failed), *what_marks_mean(report.selection_judges)]
     return Table(
         caption="Ensembles, and what each adds to the best single verifier",
         head=(heads("rule", *group, *figures, "it adds", "95 % interval", "p", "q"),),

@@ -19,7 +19,7 @@ from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns, gold_counts
-from workbench.services.measuring.judged import BASELINE, Judged, judged
+from workbench.services.measuring.judged import BASELINE, Judged, judged, nothing_measured
 from workbench.services.project import Project
 from workbench.store import browsing
 
@@ -154,6 +154,8 @@ def compared(
     found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
     items, counts = _paired(found, _places(found, a, b), protocol)
     if not len(items.gold):
+        if found.failed:
+            raise UsageError(*nothing_measured(found.failed))
         raise UsageError(
             f"{a} and {b} have no item in common that counts.",
             f"Gold {gold}, protocol {protocol}: {a} has {counts.of_a:,} items, {b} {counts.of_b:,}.",
@@ -168,7 +170,7 @@ def compared(
         run_a=runs[a],
         run_b=runs[b],
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection()),
+        gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,
         examples={"both_right": [], "only_a": [], "only_b": [], "both_wrong": []},
         by=by,

@@ -49,7 +49,7 @@ def correlate(
         run=found,
         n=int(scored.sum()),
         unscored=int(judged.sum() - scored.sum()),
-        gold=everything.gold_counts(kept),
+        gold=everything.gold_counts(gold, kept),
         gold_choice=gold,
         rows=[
             CorrelationRow(

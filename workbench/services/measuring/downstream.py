@@ -83,7 +83,7 @@ def downstream(
         rows=[_row(found, group, rows) for found in scores for group, rows in accuracies.items()],
         by=by,
         protocol=protocol,
-        gold=gold_counts(project, wanted),
+        gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
     )
 

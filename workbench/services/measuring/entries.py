@@ -169,8 +169,8 @@ class Entries:
         )
 
     def gold_counts(self) -> dict[str, int]:
-        """How many chosen items have their gold from where: adjudicated, agreed, imported, none."""
-        return self.everything.gold_counts(self._kept)
+        """How many chosen items have the gold asked for, and from where: adjudicated, agreed, imported, none."""
+        return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:
         """The data sets the chosen items are of."""

@@ -10,6 +10,7 @@ from workbench.render.columns import interval, number
 from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.services.measuring.comparing_cells import matrix, one_decimal
+from workbench.services.measuring.judged import nothing_measured
 
 
 def error_tables(report: JointErrorReport) -> tuple[Table, ...]:
@@ -35,7 +36,11 @@ def agreement_table(report: JointErrorReport) -> Table:
             )
             for pair in report.errors
         ),
-        notes=(*_one_verdict(report.errors), *what_marks_mean(report.selection_judges)),
+        notes=(
+            *nothing_measured(report.failed),
+            *_one_verdict(report.errors),
+            *what_marks_mean(report.selection_judges),
+        ),
     )
 
 

@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.render import bars
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, Groups, columns, gold_counts
-from workbench.services.measuring.judged import BASELINE, Judged, judged, judges_of
+from workbench.services.measuring.judged import BASELINE, Judged, judged, judges_of, nothing_measured
 from workbench.services.measuring.samples import uneven_samples
 from workbench.services.project import Project
 from workbench.store import check_items
@@ -81,6 +81,8 @@ def estimate(
     names = _predictors(project, verifier, predictors)
     everything = columns(project)
     found = judged(project, (verifier, *names), gold=gold, selection=wanted, known=everything)
+    if verifier in found.failed:
+        raise UsageError(*nothing_measured({verifier: found.failed[verifier]}))
     outcomes = {judge.name: outcome for judge, outcome in zip(found.judges, found.outcomes, strict=True)}
     mix_by = by or _MIX_BY
     groups = _groups(everything, wanted, mix_by)
@@ -101,7 +103,7 @@ def estimate(
         mix_p=mix_p,
         in_conflict=_in_conflict(everything, found, kept),
         protocol=protocol,
-        gold=gold_counts(project, asked),
+        gold=gold_counts(project, asked, gold),
         gold_choice=gold,
         selection_judges=selected_by.among(project, (verifier, *names), asked, everything),
         samples=uneven_samples(project, everything, found.item[kept & (found.gold >= 0)]),

@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns, gold_counts
 from workbench.services.measuring.comparing import TOO_FEW, comparable
-from workbench.services.measuring.judged import Judge, Judged, judged
+from workbench.services.measuring.judged import Judge, Judged, judged, nothing_measured
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def family(
     found = judged(project, names, gold=gold, selection=selection, known=everything)
     standings = _standings(found, protocol)
     pairs = _pairs(standings, found.question, against)
+    if not pairs and found.failed:
+        raise UsageError(*nothing_measured(found.failed))
     if not pairs:
         raise UsageError(
             "No two of these verifiers have an item in common that counts.", f"Gold {gold}, protocol {protocol}."
@@ -62,9 +64,10 @@ def family(
         level=LEVEL,
         common=_common(standings),
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection()),
+        gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,
         selection_judges=selected_by.among(project, names, selection, everything),
+        failed=found.failed,
     )
 
 

@@ -10,6 +10,7 @@ from workbench.render.columns import interval, number, p_value
 from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.services.measuring.comparing_cells import detectable, matrix, signed, signed_interval
+from workbench.services.measuring.judged import nothing_measured
 
 STANDINGS: Final = ("better", "worse", "not told apart")
 """What a pair's tests can say of A."""
@@ -42,12 +43,12 @@ def members_table(report: FamilyReport) -> Table:
             )
             for place, one in enumerate(report.members, 1)
         ),
-        notes=(*_uneven(report), *what_marks_mean(report.selection_judges)),
+        notes=(*nothing_measured(report.failed), *_uneven(report), *what_marks_mean(report.selection_judges)),
     )
 
 
 def _uneven(report: FamilyReport) -> tuple[str, ...]:
-    if all(one.n == report.common for one in report.members):
+    if report.failed or all(one.n == report.common for one in report.members):
         return ()
     return (
         f"Items that count for every verifier: {report.common:,}. Ranks compare accuracies on different items; pairs "
@@ -99,7 +100,11 @@ def pairs_table(report: FamilyReport) -> Table:
             f"p by permutation of questions; Holm's p keeps the chance of any false difference among "
             f"{counted(len(report.family), 'pair')} at its level, however they depend on each other; q (Benjamini and "
             "Hochberg) keeps the share of false ones. Each interval is for its pair alone.",
-            *(f"{a} and {b} have no item in common that counts." for a, b in report.apart),
+            *(
+                f"{a} and {b} have no item in common that counts."
+                for a, b in report.apart
+                if not {a, b} & set(report.failed)
+            ),
         ),
     )
 

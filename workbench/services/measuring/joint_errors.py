@@ -54,9 +54,10 @@ def joint_errors(
         verifiers={found.judges[place].name: found.judges[place].run for place in order},
         bootstrap=draws,
         protocol=protocol,
-        gold=gold_counts(project, selection or Selection()),
+        gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,
         selection_judges=selected_by.among(project, words, selection, everything),
+        failed=found.failed,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -9,7 +10,8 @@ from msgspec import Struct
 from workbench.errors import UsageError
 from workbench.model.selection import Selection
 from workbench.model.study import JUDGES_NOTHING
-from workbench.model.verdict import GoldChoice
+from workbench.model.verdict import GoldChoice, Outcome
+from workbench.render.bars import counted
 from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
 from workbench.store import browsing, figures
@@ -41,7 +43,9 @@ class Judged(Struct, frozen=True, kw_only=True, eq=False):
         question: Row ids of their questions, the clusters (int64).
         gold: 1 correct, 0 incorrect, -1 none (int8).
         judges: The verifiers in order.
-        outcomes: For each verifier each item's `Outcome`, -1 where it has no verdict (int8).
+        outcomes: For each verifier each item's `Outcome`, -1 where it has no verdict (int8), and where it failed if it
+            failed on all.
+        failed: Verifiers that failed on every item they were asked about, and on how many: they are not measured.
     """
 
     item: IntArray
@@ -49,6 +53,7 @@ class Judged(Struct, frozen=True, kw_only=True, eq=False):
     gold: IntArray
     judges: tuple[Judge, ...]
     outcomes: tuple[IntArray, ...]
+    failed: dict[str, int]
 
 
 def judges_of(
@@ -108,14 +113,38 @@ def judged(
     Raises:
         UsageError: See `judges_of`; or the selection names something unknown.
     """
+    import numpy as np
+
+    from workbench.analysis.confusion import failed_throughout
+
     everything = known or columns(project)
     judges = judges_of(project, verifiers)
     kept = everything.chosen(selection or Selection())
     rows = slice(None) if kept is None else kept
+    known_gold = everything.gold(gold)[rows]
+    outcomes = [everything.outcome(judge.run)[rows] for judge in judges]
+    failed = {
+        judge.name: int((outcome == Outcome.ERROR).sum())
+        for judge, outcome in zip(judges, outcomes, strict=True)
+        if failed_throughout(outcome, known_gold)
+    }
     return Judged(
         item=everything.item[rows],
         question=everything.question[rows],
-        gold=everything.gold(gold)[rows],
+        gold=known_gold,
         judges=judges,
-        outcomes=tuple(everything.outcome(judge.run)[rows] for judge in judges),
+        outcomes=tuple(
+            np.where(outcome == Outcome.ERROR, np.int8(-1), outcome) if judge.name in failed else outcome
+            for judge, outcome in zip(judges, outcomes, strict=True)
+        ),
+        failed=failed,
+    )
+
+
+def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
+    """A sentence on each verifier that failed on all."""
+    return tuple(
+        f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. "
+        "`workbench runs DB show N` says why."
+        for name, number in failed.items()
     )

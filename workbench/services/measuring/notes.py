@@ -12,7 +12,7 @@ from workbench.model.taxonomy import UNTYPED
 from workbench.render.bars import counted, percent
 from workbench.render.marks import what_marks_mean
 from workbench.services.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
-from workbench.services.measuring.judged import BASELINE
+from workbench.services.measuring.judged import BASELINE, nothing_measured
 
 if TYPE_CHECKING:
     from workbench.analysis.compare import Power
@@ -65,10 +65,7 @@ def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
         if not row.error:
             continue
         if not row.n:
-            yield (
-                f"{row.verifier} failed on all {counted(row.error, 'item')} it was asked about: nothing is measured. "
-                "`workbench runs DB show N` says why."
-            )
+            yield from nothing_measured({row.verifier: row.error})
             continue
         whole = judged(row, protocol)
         how = {"forced": "They count as “incorrect”.", "strict": "They count as wrong."}.get(

@@ -62,7 +62,7 @@ def best_of(
         most=most,
         rows=list(_rows(found, _scores(known, found, wanted), tuple(dict.fromkeys(sizes)) or _powers(most), protocol)),
         protocol=protocol,
-        gold=gold_counts(project, wanted),
+        gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
         selection_judges=selected_by.among(project, [judge.name for judge in found.judges], wanted, known),
     )

@@ -80,7 +80,7 @@ def validity(
     ]
     compared = sum(finding.check in COMPARING and finding.ci is not None for finding in findings)
     return ValidityReport(
-        gold=gold_counts(project, wanted),
+        gold=gold_counts(project, wanted, gold),
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,

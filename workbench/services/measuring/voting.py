@@ -10,7 +10,7 @@ from workbench.errors import UsageError
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.columns import Columns, Groups, columns
-from workbench.services.measuring.judged import BASELINE, Judge, Judged, judged
+from workbench.services.measuring.judged import BASELINE, Judge, Judged, judged, nothing_measured
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class VotedItems(Struct, frozen=True, kw_only=True, eq=False):
         members: The verifiers that vote.
         protocol: How undecided rows count.
         unjudged: Items with gold that lack a member's verdict.
+        failed: Verifiers that don't vote, because they failed on all they were asked about, and on how many items.
     """
 
     gold: IntArray
@@ -35,6 +36,7 @@ class VotedItems(Struct, frozen=True, kw_only=True, eq=False):
     ballots: Ballots
     protocol: Protocol3
     unjudged: int
+    failed: dict[str, int]
 
 
 def voted_items(
@@ -77,6 +79,7 @@ def voted_items(
         ballots=ballots(outcomes, found.gold[kept], fold_of(question, folds)),
         protocol=protocol,
         unjudged=int(np.count_nonzero(known & ~kept)),
+        failed=found.failed,
     )
 
 
@@ -89,7 +92,10 @@ def _members(found: Judged, named: tuple[str, ...]) -> list[tuple[Judge, IntArra
     from workbench.analysis.ensembles import MOST_MEMBERS
 
     pairs = zip(found.judges, found.outcomes, strict=True)
-    members = [(judge, outcome) for judge, outcome in pairs if named or judge.name != BASELINE]
+    if named and found.failed:
+        raise UsageError(*nothing_measured(found.failed))
+    there = [(judge, outcome) for judge, outcome in pairs if named or judge.name != BASELINE]
+    members = [(judge, outcome) for judge, outcome in there if judge.name not in found.failed]
     if 2 <= len(members) <= MOST_MEMBERS:
         return members
     names = ", ".join(judge.name for judge, _ in members) or "none"

@@ -50,7 +50,7 @@ def data_card(
     return DataCard(
         counts=counts if together is None else _counts({together: count_part(everything, part)}, gold),
         crossing=_crossing(everything, part),
-        gold=everything.gold_counts(kept),
+        gold=everything.gold_counts(gold, kept),
         sources=_with_licences(reader, _named(everything, part, "source")),
         models=_named(everything, part, "model"),
         lengths=_lengths(everything.characters[part.rows], part.gold),

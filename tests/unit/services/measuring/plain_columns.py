@@ -76,7 +76,7 @@ def shown(found: Columns, runs: tuple[int, ...]) -> list[Row]:
     reasons = {run: found.groups("reason", run) for run in runs}
     scores = {run: found.score(run) for run in runs}
     outcomes = {run: found.outcome(run).tolist() for run in runs}
-    origins = {name: count for name, count in found.gold_counts().items() if count}
+    origins = {name: count for name, count in found.gold_counts("final").items() if count}
     rows = []
     for place, item in enumerate(found.item.tolist()):
         row: Row = {

@@ -81,7 +81,7 @@ conditions = st.sampled_from(sorted(VALUES)).flatmap(
 
 
 def test_every_field_of_a_condition_is_tried() -> None:
-    asked_of_the_database = {"set", "verdict"}
+    asked_of_the_database = {"set", "verdict", "flagged"}
     assert set(VALUES) == {*FIELDS, "verdict:v"} - asked_of_the_database
 
 
@@ -170,9 +170,9 @@ def test_gold_is_counted_by_where_it_comes_from(project: Project) -> None:
         agreed = sum(item in (2, 12) for item in items)
         return {"adjudicated": 0, "agreed": agreed, "imported": imported, "none": len(items) - imported - agreed}
 
-    assert gold_counts(project, Selection()) == counts(range(1, 31))
-    assert gold_counts(project, Selection((Condition("dataset", "=", "two"),))) == counts(range(21, 31))
-    assert gold_counts(project, Selection(limit=10)) == counts(range(1, 11))
+    assert gold_counts(project, Selection(), "final") == counts(range(1, 31))
+    assert gold_counts(project, Selection((Condition("dataset", "=", "two"),)), "final") == counts(range(21, 31))
+    assert gold_counts(project, Selection(limit=10), "final") == counts(range(1, 11))
 
 
 def test_nobody_can_change_what_was_handed_out(project: Project) -> None:

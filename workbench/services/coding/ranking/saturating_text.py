@@ -49,7 +49,9 @@ def _table(report: SaturationReport) -> Table:
 
 
 def _notes(report: SaturationReport) -> Iterator[str]:
-    if report.enough is None:
+    if not report.problems:
+        yield "Nothing is measured: no problem is left."
+    elif report.enough is None:
         yield f"No k shown is enough: no interval lies at or above {report.target:g}."
     else:
         yield f"Enough: k = {report.enough}, the first whose interval lies at or above {report.target:g}."

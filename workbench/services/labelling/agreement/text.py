@@ -61,14 +61,14 @@ def head(report: AgreementReport) -> str:
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     """The figures: name, value, interval, and what stands behind it."""
     drawn = f"bootstrap of {report.interval_by}s, {report.bootstrap:,} samples, seed {report.seed}"
-    behind = drawn if report.bootstrap else ""
+    behind = drawn if report.bootstrap and report.paired else ""
     undefined = f"; undefined in {report.undefined:,} samples" if report.undefined else ""
     rows = [
         (
             "agreement %",
             percent(report.percent_agreement),
             _percents(report.percent_ci),
-            f"Wilson by {report.interval_by}",
+            f"Wilson by {report.interval_by}" if report.paired else "undefined: no item has two labels",
         ),
         (f"alpha {report.level}", number(report.krippendorff_alpha), ends(report.alpha_ci), f"{behind}{undefined}"),
         ("AC1", number(report.gwet_ac1), ends(report.ac1_ci), behind),

@@ -1,0 +1,124 @@
+"""A verifier that failed on everything is measured by no figure, under any protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from tests.helpers import make_project
+from tests.tui.stage import add_run
+from workbench.errors import UsageError
+from workbench.model.selection import Selection, parse_condition
+from workbench.model.verdict import Outcome, Protocol3
+from workbench.services.labelling.planning import plan
+from workbench.services.measuring.accuracy import accuracy
+from workbench.services.measuring.combining import ensemble
+from workbench.services.measuring.combining_text import ensemble_text
+from workbench.services.measuring.comparing import compare
+from workbench.services.measuring.comparing_text import errors_text, family_text
+from workbench.services.measuring.estimating import estimate
+from workbench.services.measuring.family import family
+from workbench.services.measuring.joint_errors import joint_errors
+from workbench.services.measuring.selecting import best_of
+from workbench.services.project import Project
+
+ITEMS = 24
+SAID = f"down failed on all {ITEMS} items it was asked about: nothing is measured."
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    rows: list[dict[str, Any]] = [
+        {"question_id": f"q{n // 2}", "completion_id": f"c{n}", "gold": n % 2 == 0, "subtype": "A1"}
+        for n in range(ITEMS)
+    ]
+    rows += [{"question_id": "new", "completion_id": "new", "gold": None, "subtype": "A1"}]
+    project = make_project(tmp_path, rows)
+    add_run(project, "good", {n: Outcome(n % 2) for n in range(1, ITEMS + 2)})
+    add_run(project, "fair", {n: Outcome(n % 3 == 0) for n in range(1, ITEMS + 2)})
+    # What it says where there is no gold measures nothing either.
+    add_run(project, "down", dict.fromkeys(range(1, ITEMS + 1), Outcome.ERROR) | {ITEMS + 1: Outcome.CORRECT})
+    return project
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+class TestEveryFigure:
+    def test_two_are_not_compared(self, project: Project, protocol: Protocol3) -> None:
+        for pair in (("good", "down"), ("down", "good")):
+            with pytest.raises(UsageError, match="down failed on all 24 items it was asked about: nothing is measured"):
+                compare(project, *pair, protocol=protocol)
+
+    def test_a_family_ranks_it_last_without_figures(self, project: Project, protocol: Protocol3) -> None:
+        found = family(project, protocol=protocol)
+        assert [(one.verifier, one.n, one.accuracy, one.ci) for one in found.members if one.verifier == "down"] == [
+            ("down", 0, None, None)
+        ]
+        assert found.members[-1].verifier == "down"
+        assert not [pair for pair in found.family if "down" in (pair.a, pair.b)]
+        assert found.failed == {"down": ITEMS}
+        said = " ".join(family_text(found).split())
+        assert SAID in said
+        assert "down have no item" not in said
+        assert "letters" not in [one.letters for one in found.members if one.verifier == "down"]
+
+    def test_errors_in_common_are_none(self, project: Project, protocol: Protocol3) -> None:
+        found = joint_errors(project, protocol=protocol)
+        assert {pair.errors.n for pair in found.errors if "down" in (pair.a, pair.b)} == {0}
+        assert found.failed == {"down": ITEMS}
+        assert SAID in " ".join(errors_text(found).split())
+
+    def test_it_has_no_vote(self, project: Project, protocol: Protocol3) -> None:
+        found = ensemble(project, protocol=protocol)
+        assert {one.verifier for one in found.members} == {"good", "fair"}
+        assert (found.items, found.failed) == (ITEMS, {"down": ITEMS})
+        assert SAID in " ".join(ensemble_text(found).split())
+        with pytest.raises(UsageError, match="down failed on all"):
+            ensemble(project, ("good", "fair", "down"), protocol=protocol)
+
+    def test_it_picks_nothing(self, project: Project, protocol: Protocol3) -> None:
+        rows = [row for row in best_of(project, protocol=protocol).rows if row.verifier == "down"]
+        assert rows
+        assert {(row.accuracy, row.questions) for row in rows} == {(None, 0)}
+
+    def test_nothing_is_estimated_of_it(self, project: Project, protocol: Protocol3) -> None:
+        with pytest.raises(UsageError, match="down failed on all"):
+            estimate(project, "down", protocol=protocol)
+        assert estimate(project, "good", protocol=protocol).rows
+
+    def test_the_table_has_no_figure(self, project: Project, protocol: Protocol3) -> None:
+        row = next(row for row in accuracy(project, protocol=protocol).rows if row.verifier == "down")
+        assert (row.n, row.accuracy, row.error) == (0, None, ITEMS)
+
+
+def test_one_verdict_is_enough_to_be_measured(tmp_path: Path) -> None:
+    project = make_project(
+        tmp_path, [{"question_id": f"q{n}", "completion_id": f"c{n}", "gold": n < 2} for n in range(4)]
+    )
+    add_run(project, "good", {n: Outcome(n < 3) for n in range(1, 5)})
+    add_run(project, "once", {1: Outcome.CORRECT} | dict.fromkeys((2, 3, 4), Outcome.ERROR))
+    assert compare(project, "good", "once").n == 4
+    assert family(project).failed == {}
+    # On these items alone it failed throughout.
+    only = Selection((parse_condition("completion_id=c3"),))
+    assert family(project, selection=only).failed == {"once": 1}
+
+
+def test_a_plan_knows_the_labels_that_are_there(project: Project) -> None:
+    """Whoever failed on all has no accuracy, but the gold is there all the same."""
+    (row,) = plan(project, verifier="down").rows
+    assert (row.n, row.accuracy) == (ITEMS, None)
+
+
+@pytest.mark.parametrize(
+    ("choice", "counts"),
+    [
+        ("final", {"adjudicated": 0, "agreed": 0, "imported": ITEMS, "none": 1}),
+        ("people", {"adjudicated": 0, "agreed": 0, "imported": 0, "none": ITEMS + 1}),
+        ("imported", {"adjudicated": 0, "agreed": 0, "imported": ITEMS, "none": 1}),
+    ],
+)
+def test_gold_is_counted_as_it_was_asked_for(project: Project, choice: Any, counts: dict[str, int]) -> None:
+    assert accuracy(project, gold=choice).gold == counts
+    assert family(project, ("good", "fair")).gold["imported"] == ITEMS

@@ -6,12 +6,36 @@ import json
 import sqlite3
 from hashlib import blake2b
 from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.model.card import ImportedFile
+from workbench.store.gathered import vector
 from workbench.store.selection import VISIBLE
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 LONG_REFERENCE = 2_000
 """Characters above which a reference is more than an answer."""
+
+_HASH_BYTES = 16
+_MIX = 0x9E3779B97F4A7C15
+
+
+class TextHashes(NamedTuple):
+    """Completions in order of row id, with their questions' row ids and their texts' hashes (rows x bytes)."""
+
+    item: npt.NDArray[np.int64]
+    question: npt.NDArray[np.int64]
+    content: npt.NDArray[np.uint8]
+
+    def of(self, items: npt.NDArray[np.integer[Any]]) -> TextHashes:
+        """Those of some completions."""
+        import numpy as np
+
+        kept = np.isin(self.item, items)
+        return TextHashes(self.item[kept], self.question[kept], self.content[kept])
 
 
 def imported_files(connection: sqlite3.Connection) -> list[ImportedFile]:
@@ -74,14 +98,37 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
     return row[0]
 
 
-def repeated_completions(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
-    """Of these items, or of all: completions whose text another one of the same question has too, beyond the first."""
-    row: tuple[int | None] = connection.execute(
-        f"SELECT sum(n - 1) FROM (SELECT count(*) AS n FROM completions AS c WHERE {VISIBLE} AND {_AMONG} "
-        "GROUP BY c.question_id, c.hash HAVING n > 1)",
-        (_json(items),),
-    ).fetchone()
-    return row[0] or 0
+def text_hashes(connection: sqlite3.Connection) -> TextHashes:
+    """Read the hashes of all completions."""
+    import numpy as np
+
+    items, questions, contents = [vector(None)], [vector(None)], [b""]
+    last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
+    for first in range(1, last + 1, _PIECE):
+        # Whole stretches as one text: row by row they would take four times as long.
+        item, question, content = connection.execute(
+            "SELECT group_concat(id), group_concat(question_id), group_concat(hex(hash), '') "
+            "FROM (SELECT c.id, c.question_id, c.hash "
+            f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+            (first, first + _PIECE - 1),
+        ).fetchone()
+        items.append(vector(item))
+        questions.append(vector(question))
+        contents.append(bytes.fromhex(content or ""))
+    content = np.frombuffer(b"".join(contents), dtype=np.uint8).reshape(-1, _HASH_BYTES)
+    return TextHashes(np.concatenate(items), np.concatenate(questions), content)
+
+
+def repeated_completions(texts: TextHashes) -> int:
+    """Completions whose text another one of the same question has too, beyond the first."""
+    import numpy as np
+
+    low, high = texts.content.view(np.uint64).T
+    mixed = (texts.question.astype(np.uint64) * np.uint64(_MIX) ^ low) * np.uint64(_MIX) ^ high
+    ordered = np.sort(mixed)
+    perhaps = np.isin(mixed, ordered[1:][ordered[1:] == ordered[:-1]])
+    rows = np.stack([texts.question[perhaps].astype(np.uint64), low[perhaps], high[perhaps]], axis=1)
+    return len(rows) - len(np.unique(rows, axis=0))
 
 
 def _json(items: list[int] | None) -> str | None:
@@ -94,16 +141,16 @@ def schema_version(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def texts_digest(connection: sqlite3.Connection) -> bytes:
+def texts_digest(connection: sqlite3.Connection, texts: TextHashes) -> bytes:
     """BLAKE2b-128 over the content hashes of all questions (with references) and completions, in order."""
+    import numpy as np
+
+    known = connection.execute("SELECT id, hash FROM questions ORDER BY id").fetchall()
+    ids = np.array([question for question, _ in known], dtype=np.int64)
+    asked = np.frombuffer(b"".join(content for _, content in known), dtype=np.uint8).reshape(-1, _HASH_BYTES)
     digest = blake2b(digest_size=16)
-    last = connection.execute("SELECT max(id) FROM completions").fetchone()[0] or 0
-    for first in range(1, last + 1, _PIECE):
-        # Whole stretches as one text: row by row they would take four times as long.
-        (text,) = connection.execute(
-            "SELECT group_concat(hashes, '') FROM (SELECT hex(q.hash) || hex(c.hash) AS hashes FROM completions AS c "
-            f"JOIN questions AS q ON q.id = c.question_id WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
-            (first, first + _PIECE - 1),
-        ).fetchone()
-        digest.update(bytes.fromhex(text or ""))
+    for first in range(0, len(texts.question), _PIECE):
+        rows = slice(first, first + _PIECE)
+        of_questions = asked[np.searchsorted(ids, texts.question[rows])]
+        digest.update(np.hstack([of_questions, texts.content[rows]]).tobytes())
     return digest.digest()

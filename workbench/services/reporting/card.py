@@ -17,6 +17,7 @@ from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
 from workbench.services.reporting.counting import Part, PartCounts, count_order, count_part
 from workbench.store import describing, licences
+from workbench.store.describing import TextHashes
 from workbench.store.events import Connection
 
 if TYPE_CHECKING:
@@ -30,12 +31,14 @@ def data_card(
     *,
     known: Columns | None = None,
     together: str | None = None,
+    texts: TextHashes | None = None,
 ) -> DataCard:
     """Count what is there.
 
     Args:
         known: The columns, where gold is another than today's.
         together: Count the items in one column of this name, not in one a data set.
+        texts: The hashes of all completions, where they have been read already.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -46,7 +49,7 @@ def data_card(
     part = Part.of(everything, gold, kept)
     counts = counts_table(everything, gold, kept)
     files = [file for file in describing.imported_files(reader) if file.dataset in counts.datasets]
-    texts = None if kept is None else everything.item[kept].tolist()
+    texts = describing.text_hashes(reader) if texts is None else texts
     return DataCard(
         counts=counts if together is None else _counts({together: count_part(everything, part)}, gold),
         crossing=_crossing(everything, part),
@@ -58,7 +61,7 @@ def data_card(
         files=files,
         quarantined=describing.quarantined(reader),
         selection_judges=selected_by.judges(project),
-        quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(reader, texts)],
+        quirks=[*_odd_files(files), *_odd_items(everything, part), *_odd_texts(reader, everything, kept, texts)],
     )
 
 
@@ -158,15 +161,17 @@ def _odd_items(everything: Columns, part: Part) -> list[str]:
     return found
 
 
-def _odd_texts(reader: Connection, items: list[int] | None) -> list[str]:
-    """What is odd about the texts of these items, or of all."""
-    found = []
+def _odd_texts(reader: Connection, everything: Columns, kept: BoolArray | None, texts: TextHashes) -> list[str]:
+    """What is odd about the texts of the kept items, or of all."""
+    items, found = None, []
+    if kept is not None:
+        items, texts = everything.item[kept].tolist(), texts.of(everything.item[kept])
     if number := describing.long_references(reader, items):
         found.append(
             f"{counted(number, 'reference')} above {describing.LONG_REFERENCE:,} characters: whole solutions, "
             "of which only the final answer is compared."
         )
-    if number := describing.repeated_completions(reader, items):
+    if number := describing.repeated_completions(texts):
         found.append(
             f"{counted(number, 'completion')} repeat another one of the same question, character by character."
         )

@@ -64,6 +64,7 @@ def gather(
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
     part = Part.of(everything, gold, everything.chosen(wanted))
+    texts = describing.text_hashes(project.database.reader())
     scores = [scores_of(everything, part, judge, configured.get(judge.name), everyone) for judge in judges]
     breakdowns = stepping(BREAKDOWNS, "breaking down", "ways")
     return Contents(
@@ -72,7 +73,7 @@ def gather(
         protocol=protocol,
         gold_choice=gold,
         generated_at=generated_at,
-        card=data_card(project, wanted, gold),
+        card=data_card(project, wanted, gold, texts=texts),
         overall=asked.accuracy(names or (BASELINE,)),
         by={by: report for by in breakdowns if _varies(report := asked.accuracy(names, by))} if names else {},
         confusions=asked.confusions(names),
@@ -83,7 +84,7 @@ def gather(
         errors=errors_of(project, found, examples) if found is not None and examples else [],
         examples=examples,
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
-        software=software(project, found),
+        software=software(project, found, texts),
     )
 
 
@@ -171,7 +172,7 @@ def run_facts(project: Project, run: int) -> RunFacts:
     )
 
 
-def software(project: Project, found: Judged | None) -> Software:
+def software(project: Project, found: Judged | None, texts: describing.TextHashes | None = None) -> Software:
     """What figures are made with, and a hash of what they are counted from."""
     reader = project.database.reader()
     return Software(
@@ -180,7 +181,7 @@ def software(project: Project, found: Judged | None) -> Software:
         numpy=version("numpy"),
         scipy=version("scipy"),
         schema=describing.schema_version(reader),
-        content_hash=_content_hash(describing.texts_digest(reader), found),
+        content_hash=_content_hash(describing.texts_digest(reader, texts or describing.text_hashes(reader)), found),
     )
 
 

@@ -28,4 +28,23 @@ def test_the_digest_is_that_of_the_hashes_one_by_one(
         ):
             for one in hashes:
                 expected.update(one)
-        assert describing.texts_digest(reader) == expected.digest()
+        assert describing.texts_digest(reader, describing.text_hashes(reader)) == expected.digest()
+
+
+def test_repetitions_are_those_of_one_question(tmp_path: Path) -> None:
+    with closing(make_project(tmp_path, numbered(20))) as project:
+        with project.database.write() as connection:
+            connection.execute("UPDATE completions SET question_id = 1 WHERE id < 9")
+            # Of question 1 three alike and two alike; one more that is like them belongs to another question.
+            connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (2, 3, 7, 15)" % ("ab" * 16))
+            connection.execute("UPDATE completions SET hash = x'%s' WHERE id IN (4, 8)" % ("cd" * 16))
+        reader = project.database.reader()
+        texts = describing.text_hashes(reader)
+        for first in (1, 3, 9, 21):
+            (expected,) = reader.execute(
+                "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM completions WHERE id >= ? "
+                "GROUP BY question_id, hash)",
+                (first,),
+            ).fetchone()
+            assert describing.repeated_completions(texts.of(texts.item[texts.item >= first])) == expected
+            assert expected > 0 or first > 8

@@ -40,15 +40,9 @@ def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], t
 def first_drawn_of(
     values: Iterable[T], count: int, seed: int, parts: tuple[str | int, ...], name: Callable[[T], str]
 ) -> list[T]:
-    """`first_drawn` of values that chance knows by ``(*parts, name)``; what they share is hashed once."""
-    shared = _begun(seed, *parts)
-
-    def place(value: T) -> bytes:
-        digest = shared.copy()
-        digest.update(_content(name(value)))
-        return digest.digest()
-
-    return nsmallest(count, values, key=place)
+    """`first_drawn` of values that chance knows by ``(*parts, name)``; what they share is encoded once."""
+    shared = b"".join(map(_content, (seed, *parts)))
+    return nsmallest(count, values, key=lambda value: _hash(shared + _content(name(value))))
 
 
 def drawn_number(seed: int, *parts: str | int) -> int:
@@ -57,14 +51,11 @@ def drawn_number(seed: int, *parts: str | int) -> int:
 
 
 def _digest(seed: int, *parts: str | int) -> bytes:
-    return _begun(seed, *parts).digest()
+    return _hash(b"".join(map(_content, (seed, *parts))))
 
 
-def _begun(seed: int, *parts: str | int) -> blake2b:
-    digest = blake2b(digest_size=16)
-    for part in (seed, *parts):
-        digest.update(_content(part))
-    return digest
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
 
 
 def _content(part: str | int) -> bytes:

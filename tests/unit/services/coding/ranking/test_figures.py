@@ -37,7 +37,8 @@ def test_saturation_of_nothing_is_said(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf"}})
     found = saturation(project, truth_of(project))
     assert (found.rows, found.enough) == ([], None)
-    assert "No k shown is enough" in saturation_as(found, "text")
+    assert "Nothing is measured: no problem is left." in saturation_as(found, "text")
+    assert "No k shown" not in saturation_as(found, "text")
 
 
 def test_saturation_of_the_real_outcomes_is_where_it_was_measured(shared_data: Path, tmp_path: Path) -> None:

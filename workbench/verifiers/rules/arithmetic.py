@@ -63,6 +63,8 @@ def _field_power(node: Power, point: Mapping[str, int]) -> int:
     if not isinstance(exponent, Number):
         return _mix(base, in_field(exponent, point))
     value = exponent.value
+    if value == 0 and base == 0:
+        raise Undefined
     if isinstance(value, int):
         return pow(base, value, PRIME) if value >= 0 else pow(_inverse(base), -value, PRIME)
     root = 0
@@ -129,6 +131,8 @@ class Arithmetic:
                 return self._exp(self.value(exponent, point))
             return self._any_power(base, self.value(exponent, point))
         value = exponent.value
+        if value == 0 and base == 0:
+            raise ZeroDivisionError("0 to the power of 0")
         if isinstance(value, int):
             return base**value
         if _is_negative(base):

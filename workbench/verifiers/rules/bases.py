@@ -16,6 +16,7 @@ _BASES |= {"sixteen": 16, "binary": 2, "bin": 2, "ternary": 3, "octal": 8, "oct"
 _BASES |= {"decimal": 10, "dec": 10, "hexadecimal": 16, "hex": 16}
 _NAMES = "|".join(sorted(_BASES, key=len, reverse=True))
 _MARK = re.compile(r"_|[₀-₉]|0[xXbBoO][0-9A-Fa-f]|base|binary|octal|hex|decimal", re.IGNORECASE)
+_SIGNS = ("_", "0x", "0b", "0o", "base", "binary", "octal", "hex", "decimal")
 _MARKED = re.compile(
     rf"""(?P<sign>-?)\ ?(?P<open>\()?\ ?
     (?P<digits>[0-9A-Za-z]+(?:[\ ,][0-9A-Za-z]{{3,4}})*(?:\.[0-9A-Za-z]+)?)\ ?(?(open)\)\ ?)
@@ -53,7 +54,7 @@ def same_based(a: str, b: str, asks_base: int | None = None) -> bool | None:
     Raises:
         TooComplex: more digits than the rules compute.
     """
-    if not (_MARK.search(a) or _MARK.search(b)):
+    if not (_is_marked(a) or _is_marked(b)):
         return None
     if len(a) > MAX_NUMBER or len(b) > MAX_NUMBER:
         return None
@@ -63,6 +64,12 @@ def same_based(a: str, b: str, asks_base: int | None = None) -> bool | None:
     if one is None and two is None:
         return None
     return _with_bare(one, b, asks_base) if one else _with_bare(two, a, asks_base) if two else None
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a text may mark a base; most are told by their signs alone, which is much faster."""
+    lower = text.lower()
+    return (not lower.isascii() or any(sign in lower for sign in _SIGNS)) and _MARK.search(text) is not None
 
 
 def marked(text: str) -> Based | None:

@@ -19,6 +19,7 @@ from workbench.verifiers.rules.answers import (
 )
 from workbench.verifiers.rules.brackets import same_closing
 from workbench.verifiers.rules.choice import choice_of, option_of
+from workbench.verifiers.rules.contrast import contrasts, holds_label, names_another, without_rejected
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import unpacked
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
@@ -30,6 +31,7 @@ from workbench.verifiers.rules.question import Question
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
 from workbench.verifiers.rules.structure import MOST_PARTS, shape
+from workbench.verifiers.rules.surroundings import denied, surroundings
 from workbench.verifiers.rules.warrant import doubt
 from workbench.verifiers.rules.wording import same_noun, same_text, same_wording, same_words, spelled
 
@@ -69,14 +71,20 @@ def decide(answers: Answers, completion: str, question: Question, symbolic: Symb
     # Where nothing marks the answer, it is read but not handed to sympy: any text may come to 0 there.
     marked = answers.candidate.how in ("boxed", "cue", "math", "bold")
     comparison = Comparison(question, symbolic if marked else undecided)
-    if (text := unpacked(completion, answers.candidate)) != answers.candidate.text:
+    text = unpacked(completion, answers.candidate)
+    if contrasts(text) and "\\boxed" not in text and question.options:
+        text = without_rejected(text, tuple(question.options))
+    if text != answers.candidate.text:
         answers = answers._replace(candidate=answers.candidate._replace(text=text))
+    candidate = answers.candidate
     try:
         decision = _compared(answers, completion, comparison, question)
         if decision.equal and (reason := doubt(answers, completion, question, decision.rule or "")):
             return Decision(None, reason)
     except TooComplex:
         return Decision(None, "too_complex")
+    if decision.equal is False and answers.candidate.how == "bold" and denied(surroundings(completion, candidate)):
+        return Decision(None, "qualified")
     if decision.equal is False and question.open:
         return Decision(None, "semantic")
     if decision.equal is False and not is_told(answers.candidate, completion):
@@ -203,8 +211,16 @@ def _choice(
     wanted = expected or option_of(reference, question.options, comparison.same)
     chosen = given or choice_of(answer, question.options, comparison.same)
     if wanted and chosen:
+        left_open = wanted < chosen and contrasts(answer)
+        if not given and (left_open or (wanted == chosen and names_another(answer, wanted, question.options))):
+            # Which of the letters that a sentence names it chooses, only its meaning tells.
+            return Decision(None, "semantic")
         return Decision(chosen == wanted, "option_text", "choice.text")
-    return Decision(False, "letter", "choice.none") if question.options and (expected or given) else None
+    if not question.options or not (expected or given):
+        return None
+    if expected and not given and contrasts(answer) and holds_label(answer, expected):
+        return Decision(None, "semantic")
+    return Decision(False, "letter", "choice.none")
 
 
 def _state(reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: Question) -> Decision | None:

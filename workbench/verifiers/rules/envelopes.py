@@ -65,7 +65,9 @@ def closing_line(line: str) -> bool:
     """Whether a line only takes leave: "Hope this helps!", "希望对你有帮助！"."""
     if _RULE.fullmatch(line):
         return True
-    return len(line) <= _LINE and _COURTESY.fullmatch(line) is not None and _TURN.search(line) is None
+    if len(line) > _LINE or "\\boxed" in line or line[-1:].isdigit():
+        return False
+    return _COURTESY.fullmatch(line) is not None and _TURN.search(line) is None
 
 
 _LINE = 240

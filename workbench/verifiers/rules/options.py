@@ -67,10 +67,15 @@ _STYLES = (
     _Style(_UPPER_ROMAN, re.compile(r"II[.)]"), re.compile(r"(?:^|\s)\(?([IVX]{1,4})[.)](?=\s)")),
 )
 _NUMBERED = _Style(_DIGITS, re.compile(r"2[.)]"), re.compile(r"(?:^|\s)\(?(\d{1,2})[.)](?=\s)"))
-_BETWEEN = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z|\A(?:\\ |[\s$;,*&~])+")
+_BETWEEN_BEFORE = re.compile(r"(?:\\ |[\s$;,*&~])+")
+_BETWEEN_BEHIND = re.compile(r"(?:\\qquad|\\quad|\\\\|\\ |\n-|[\s$;,*&~])+\Z")
+_BETWEEN_ENDS = frozenset("d\\- \t\n\r\f\v$;,*&~\u3000\xa0")
+"""The signs what separates options may end with; it is searched for in the last of so many characters."""
+_SEEN = 200
 
 _BEFORE = re.compile(
-    r"(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*",
+    r"(?:the\s+)?(?:correct\s+)?(?:options?|choices?|answers?|statements?|选项|答案|选)\s*(?:is|are|是|为)?\s*[:：]?\s*"
+    r"|(?:it['’]s|it\s+is|i(?:['’]d)?\s+(?:choose|pick|select|say)|only|just)\s+(?=[(\[*]?[A-Z\u2460-\u2469]\b)",
     re.IGNORECASE,
 )
 _BEHIND = re.compile(r"\s+(?:only|(?:is|are)\s+(?:correct|true|right))\s*\Z", re.IGNORECASE)
@@ -134,7 +139,11 @@ def _option_text(text: str) -> str:
     text = text[:_LONGEST_OPTION].lstrip().split("\n\n", 1)[0]
     previous = None
     while previous != text:
-        previous, text = text, _BETWEEN.sub("", text)
+        previous = text
+        if (begins := _BETWEEN_BEFORE.match(text)) is not None:
+            text = text[begins.end() :]
+        if text[-1:] in _BETWEEN_ENDS and (ends := _BETWEEN_BEHIND.search(text, max(len(text) - _SEEN, 0))) is not None:
+            text = text[: ends.start()]
     return text
 
 

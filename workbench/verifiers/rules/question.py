@@ -40,6 +40,7 @@ _EXACT = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"\b(?:code|password|passcode|pin|digits?|string|serial|number\s+plate|zip)\b", re.IGNORECASE)
+_MAY_BE_CODE = ("code", "password", "pin", "digit", "string", "serial", "plate", "zip")
 _HOW_MANY = re.compile(r"\bhow\s+many\s+([A-Za-z]{3,20})\b", re.IGNORECASE)
 _EXAMPLE = re.compile(
     r"\b(?:give|find|construct|provide|state|name|write\s+down|exhibit)\s+(?:an|one|any)\s+(?:explicit\s+)?(?:counter-?)?example",
@@ -125,7 +126,10 @@ class Question:
     @cached_property
     def codes(self) -> bool:
         """Whether its answer is a string even where it has digits only, as a password is."""
-        return self.type == "D" or (self.type is None and _CODE.search(self.text[-_TAIL:]) is not None)
+        if self.type is not None:
+            return self.type == "D"
+        tail = self.text[-_TAIL:].lower()
+        return any(word in tail for word in _MAY_BE_CODE) and _CODE.search(tail) is not None
 
     @property
     def counted(self) -> str | None:

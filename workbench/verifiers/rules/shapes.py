@@ -17,6 +17,8 @@ _BARE_NAME = re.compile(r"[_\d{}']")
 _RELATION = re.compile(r"[<>≤≥≠∖]|\\[lg](?:e|eq|eqslant|t)(?![A-Za-z])|∈|ℝ|\\mathbb|∪|\\infty|∞")
 
 
+_POINT = re.compile(r"\A(?:[A-Z]\s?)?\(([^()|,;]{1,40})[|,;]([^()|,;]{1,40})\)\Z")
+"""A point as some write it: ``P(1, 2)``, ``(1|2)``."""
 _PAIR = re.compile(r"\([^()<>]*,[^()<>]*\)")
 _SEVERAL = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\pm|±|\\l?or\b|\\vee")
 _OR = re.compile(r"\bor\b|\boder\b|\bou\b|或|\\l?or(?![A-Za-z])|\\vee(?![A-Za-z])|∨")
@@ -47,6 +49,8 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
         and (found := _same_intervals(reference, candidate, question, same))
     ):
         return found
+    if outermost and (_POINT.fullmatch(candidate) or _POINT.fullmatch(reference)) and question.points:
+        reference, candidate = _POINT.sub(r"(\1,\2)", reference), _POINT.sub(r"(\1,\2)", candidate)
     ours, theirs = shape(reference), shape(candidate)
     if (ours is None) != (theirs is None):
         ours = ours or (_unit_vectors(reference) if theirs and theirs.kind in ("tuple", "matrix") else None)

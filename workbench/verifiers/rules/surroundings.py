@@ -20,14 +20,15 @@ _OPINION = (
     r"(?:do|does|did|would|could|can|should|will|must)(?:n['’]?t|\s+not)\s+(?:think|believe|say|agree|accept|guess|claim"
     r"|mean|suppose|see\s+how|consider)|(?:\bis|['’]s|\bbe)\s+(?:not|false|wrong|incorrect|untrue|a\s+mistake)\s+"
     r"(?:true\s+|correct\s+|right\s+|the\s+case\s+|so\s+)?(?:that|to)\b|\bdoubt\w*|\bden(?:y|ies|ied)\b|\brefut\w+|\bnobody\b"
-    r"|\bno\s+one\b|\bhard\s+to\s+believe|\bfar\s+from"
+    r"|\b(?:hasty|careless|sloppy|unwary|inattentive|na[iï]ve)\s+(?:reader|solver|student|person|look|approach|reading|count|answer|guess)\b"
+    r"|\bmis(?:read|count|calculat|interpret|underst|remember)\w*|\bforg[eo]t\w*|\boverlook\w*|\bno\s+one\b|\bhard\s+to\s+believe|\bfar\s+from"
 )
 _NEGATION = re.compile(
     rf"(?P<opinion>{_OPINION})"
     r"|\bno\s+(?:es|son|era)\b|\b(?:anything|anyone|anybody|everything|everyone|all|any\s+\w+)\s+(?:but|except)\b"
     r"|\brul(?:e[sd]?|ing)\s+out|\b(?:exclude[sd]?|eliminat\w+|reject\w*|discard\w*|ignor\w+|disregard\w*"
     r"|differs?\s+from|unequal\s+to|used\s+to\s+(?:think|say|believe)|previously|formerly|at\s+first|initially|tempt\w+"
-    r"|once\s+thought)\b|[✗✘❌]|아니|틀"
+    r"|once\s+thought|na[iï]ve(?:ly)?|superficial(?:ly)?|hastily|careless(?:ly)?)\b|[✗✘❌]|아니|틀"
     r"|\b(?:not|never|neither|nor|cannot|hardly|scarcely|except|excluding|wrong\w*|incorrect\w*|false\w*|mistak\w+|untrue"
     r"|rather\s+than|instead\s+of|other\s+than|different\s+from|distinct\s+from|unlike|isnt|nope|wasnt)\b|n['’]t\b"
     r"|不是|并非|不为|不等于|不会|不可能|不应|绝非|不选|不对|错误|错的|除了|除"
@@ -51,9 +52,50 @@ _OF_THE_ANSWER = re.compile(
     re.IGNORECASE,
 )
 
+_SAID = (
+    r"(?:say|says|said|saying|claim\w*|think|thinks|thought|believ\w+|assum\w+|suppos\w+|answer(?:s|ed)|(?<!the\s)(?<!our\s)(?<!my\s)(?<!nal\s)answer|guess\w*|suggest\w*|argu\w+"
+    r"|propos\w+|assert\w*|insist\w*|maintain\w*|report\w*|according\s+to|wrote|writes|states?|stated|concluded?|concludes"
+    r"|gets?|got|gives?|gave|obtain\w*|found|finds|puts?|picks?|picked|chose|chooses|tells?|told|names?|named|naive\w*|naïve\w*"
+    r"|lists?|prints?|shows?|displays?|disent|dit|répond\w*|prétend\w*|dijo|respondi[óo]|contest[óa]|behauptet\w*|antwortet\w*|сказал\w*|pensent|croient|sagen|sagt|meinen|meint|glauben|dicen|dice|creen|piensan|dizem|dicono|говорят|считают)"
+)
+_SAID_BY = re.compile(rf"\b(?P<verb>{_SAID})\b|有人|别人|同学|学生|小明|(?:认为|觉得|回答|声称|以为|说)", re.IGNORECASE)
+_SPEAKER = re.compile(
+    r"(?:\b(?:I|we)(?:['’](?:d|ve|ll))?(?:\s+(?:can|may|could|also|now|then|finally|have|had|would))?"
+    r"|我们?|如题|可以)\s*\Z"
+)
+_BY_OTHERS = re.compile(
+    r"(?:\b(?:some|many|most|several|few|lots\s+of|plenty\s+of|other|certain)(?:\s+(?:\w+\s+){0,2}?(?:people|persons?|students?|readers|authors|books"
+    r"|websites|sources|pupils|folks|users|solvers|models?|ones))?|\b(?:others|people|someone|somebody|everyone|everybody|critics|opponents|sceptics"
+    r"|skeptics|certains|beaucoup|manche|viele|einige|algunos|muchos|alguns|muitos|alcuni|molti|некоторые|многие)|\bit(?:['’]s|\s+is|\s+was)"
+    r"\s+(?:\w+\s+)?(?:often|sometimes|commonly|widely|frequently|wrongly|popularly|usually|being|once)|\bone\s+(?:might|may|could|would))"
+    r"(?:\s+(?:often|may|might|would|will|could|wrongly|mistakenly|even|still|tend\s+to|do|people))*\s*\Z",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:so|thus|hence|therefore|then|but|however|yet|which\s+means|we|I|donc|also|por\s+tanto)\b"
+    r"|[；;]|所以|因此|故|可得|则"
+)
+_ERRS = re.compile(
+    r"\b(?:disagree\w*|beg\s+to\s+differ|err(?:s|ed|ing|or|oneous\w*)?|mistak\w+|mistook|wrong\w*|incorrect\w*|false\w*|untrue"
+    r"|miscount\w*|miscalculat\w*|misread\w*|misunderst\w*|misinterpret\w*|mislead\w*|misled|overlook\w*|overcount\w*|undercount\w*"
+    r"|forg[eo]t\w*|confus\w+|ignor\w+|neglect\w*|omit\w*|slipped|blunder\w*|fooled|broken|hallucinat\w+|flaw\w*|fallac\w+|not\s+(?:so|right|correct|true)|otherwise"
+    r"|(?:is|was|are|were|does|do|did|can)n['’]t|I\s+(?:doubt|differ|object|think\s+not)|tromp\w+|erreur|irren|irrt|Irrtum|Fehler|falsch|stimmt\s+nicht"
+    r"|equivoc\w*|errad\w+|err[oó]neo|sbagli\w+|ошиб\w+|неверно)\b"
+    r"|\b(?:but|however|yet|though|although|whereas|nevertheless|mais|aber|pero|mas|ma|но|jedoch|doch|sin\s+embargo|cependant)\b[\s,]+"
+    r"(?:(?:[\w'’]+)[\s,]+){0,3}?(?:I|we|my|our|the\s+(?:right|correct|true|real|actual)|in\s+(?:fact|reality|truth)|actually|really|je|nous|ich|wir|yo|nosotros|eu|io|я|мы)\b"
+    r"|不同意|错|不对|不正确|忘|忽略|其实|但我|误",
+    re.IGNORECASE,
+)
+_SAID_BEHIND = re.compile(
+    rf"[\s$*_}}\])\\,]{{0,8}}(?:\s*(?:is|was|were|has\s+been)?\s*(?:what\s+(?:\w+\s+){{1,2}}{_SAID}\b"
+    rf"|(?:{_SAID}|given|put\s+forward|written)\s+by\b|(?:is|was)\s+(?:\w+['’]s|the\s+\w+['’]s|his|her|their)\s|(?:says|said|claims|thinks)\s))",
+    re.IGNORECASE,
+)
+_OTHERS_REACH = 160
+
 _FALSE = (
     r"(?:wrong|incorrect|false|mistaken|untrue|erroneous|mistake|invalid|nonsense|rejected|ruled\s+out|disproved|refuted"
-    r"|impossible|nope|crossed\s+out|off\s+by|a\s+trap|a\s+distractor"
+    r"|impossible|nope|crossed\s+out|off\s+by|a\s+trap|a\s+distractor|a\s+red\s+herring|a\s+decoy"
     r"|too\s+(?:small|large|big|high|low|many|few|much|little|long|short|early|late)"
     r"|(?:not|n['’]t|never|hardly)\s+(?:(?:the|a|an|my|our|quite|really|actually|be|even|at\s+all|what)\s+){0,3}"
     r"(?:correct|right|true|answers?|solution|result|it|valid|possible|acceptable|enough|so|asked|final|plausible|work)"
@@ -62,14 +104,15 @@ _FALSE = (
 )
 _SAID_FALSE = re.compile(
     rf"\b{_FALSE}\b|错|不对|不正确|不是|不成立|不可能|[✗✘❌]|\\(?:times|xmark)\s*\Z|\bn(?:icht|on)\b"
-    r"|아니|틀|\bbut\s+(?:now|actually|in\s+fact|really)\b|\bfirst\s+(?:guess|try|attempt|thought)\b|\b(?:wrong|mistaken)ly\b",
+    r"|아니|틀|\bbut\s+(?:now|actually|in\s+fact|really)\b|\bat\s+first\b|\b(?:show|say|prove|suggest|tell|indicate)s?\s+otherwise\b|\bfirst\s+(?:guess|try|attempt|thought)\b|\b(?:wrong|mistaken)ly\b",
     re.IGNORECASE,
 )
 _WITHDRAWN = re.compile(
     rf"""\W*(?:
         (?:no|nope|nah|non|nein)\s*(?:[,.!;:—–…-]|\Z|\b(?:it|that|this|wait|the\s+answer)\b)
       | (?:wrong|incorrect|false|wait|oops|hmm|sorry|correction|scratch\s+that|hardly|never
-          |on\s+second\s+thoughts?|just\s+kidding|not\s+(?:so|quite|really|right|correct|true|at\s+all)|ignore\s+that|strike\s+that|disregard)\b
+          |on\s+(?:second\s+thoughts?|reflection|closer\s+inspection|further\s+thought|second\s+look)|just\s+kidding|not\s+(?:so|quite|really|right|correct|true|at\s+all)|ignore\s+that|strike\s+that|disregard)\b
+      | (?:edit(?:ed)?|update|erratum)\s*[:：]
       | (?:or\s+(?:is|was|maybe|perhaps|rather)|actually|rather|i\s+mean)\b
       | (?:but|however|yet|though|still|unfortunately|clearly|obviously|of\s+course)?\W*(?:,\s*)?
         (?:this|that|it|which|the\s+(?:above|box|boxed|answer|result|value|last|previous)\b[\w\s]{{0,20}}|everything|all\s+of\s+(?:this|that))
@@ -148,7 +191,10 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
 def denied(around: Surroundings) -> bool:
     """Whether the text takes the answer for wrong, doubts it, asks for it, or takes it back."""
     return (
-        _LEFT_OPEN.search(around.before) is not None or _denied_before(around.before) or _denied_behind(around.behind)
+        _LEFT_OPEN.search(around.before) is not None
+        or _denied_before(around.before)
+        or _denied_behind(around.behind)
+        or _said_by_others(around)
     )
 
 
@@ -175,6 +221,8 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _denied_before(before: str) -> bool:
+    if not before.strip():
+        return False
     if _WRONG_LABEL.search(before):
         return True
     last = _last(_NEGATION, before)
@@ -187,6 +235,19 @@ def _denied_before(before: str) -> bool:
     if pause is not None:
         return _ASSERTS.search(between, pause.start()) is None
     return _ASSERTS.search(between) is None or _OF_THE_ANSWER.search(between) is not None
+
+
+def _said_by_others(around: Surroundings) -> bool:
+    """Whether an answer is only what others say: "some say 12", or "Ann got 12, but she miscounted"."""
+    behind = around.behind[:_OTHERS_REACH]
+    if _SAID_BEHIND.match(behind):
+        return _ERRS.search(behind) is not None
+    said = _last(_SAID_BY, around.before) if around.before.strip() else None
+    if said is None or _SPEAKER.search(around.before, 0, said.start()):
+        return False
+    if _CONCLUDES.search(around.before, said.end()):
+        return False
+    return _BY_OTHERS.search(around.before[: said.start()]) is not None or _ERRS.search(behind) is not None
 
 
 def _denied_behind(behind: str) -> bool:

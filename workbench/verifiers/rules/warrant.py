@@ -19,6 +19,7 @@ from workbench.verifiers.rules.alike import (
     other_units,
 )
 from workbench.verifiers.rules.answers import Answers, boxes_of
+from workbench.verifiers.rules.forms import has_no_value, is_interval, is_place, is_rough
 from workbench.verifiers.rules.phrases import is_prose
 from workbench.verifiers.rules.qualifiers import (
     changed_by_words,
@@ -63,6 +64,9 @@ _RELATED = (
     "percent",
 )
 _WORKED_OUT = ("expression", "equation", "symbolic")
+_PAIRED = ("tuple", "interval", "list")
+_FIGURES = ("text", "number", "quantity", "expression", "symbolic")
+_CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
 _VALUES = ("text", "number", "quantity", "expression")
 
 
@@ -98,6 +102,11 @@ def doubt(answers: Answers, completion: str, question: Question, rule: str) -> s
         return "alike"
     if rule.startswith(_SPELT) and other_case(reference, answer, question, rule):
         return "alike"
+    if rule.startswith(_FIGURES):
+        if is_rough(reference, answer, around.left, question):
+            return "qualified"
+        if is_place(reference, answer, question):
+            return "alike"
     if rule in _SAME_TEXT or rule.startswith(("state", "brackets")):
         return None
     if other_currency(reference, answer, question, rule):
@@ -152,6 +161,10 @@ def _not_the_value(reference: str, answer: str, question: Question, rule: str) -
             return "qualified"
         if other_things(reference, answer, question):
             return "alike"
+    if kind in _PAIRED and is_interval(reference, answer, question):
+        return "alike"
+    if kind in _CALCULATED and has_no_value(reference, answer):
+        return "unsolved"
     if kind in _RELATED and restates(reference, answer, question.text):
         return "unsolved"
     return "unsolved" if kind in _WORKED_OUT and unworked(reference, answer, question.text) else None

@@ -77,6 +77,8 @@ NUMBER_WORDS = frozenset({*_SMALL, *_TENS})
 """The words of whole numbers below a hundred."""
 _SIGNS = ("minus", "negative")
 _WORD = re.compile(r"[ -]?([A-Za-z]+)")
+_PLACE_WORD = re.compile(r"[^\W\d_]+")
+_LONGEST_PLACE = 80
 _MAX_WORDS = 20
 
 
@@ -99,6 +101,15 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
     if text[end : end + 1] == "-" or names[used : used + 1] == ["point"]:
         return None
     return (-value if negative else value), text[end:].lstrip()
+
+
+def names_place(text: str) -> bool:
+    """Whether a text is a place in an order in words: "twenty-fourth", "the third"; "one third" is a part."""
+    names = _PLACE_WORD.findall(text.lower()[:_LONGEST_PLACE])
+    if not names or names[-1] not in _ORDINALS:
+        return False
+    before = names[-2] if len(names) > 1 else "the"
+    return before in ("the", "is", "and") or before in _TENS or before in SCALES
 
 
 def _words(text: str) -> list[tuple[str, int]]:

@@ -25,7 +25,7 @@ def items(name: str) -> list[dict[str, Any]]:
     return found
 
 
-FREE_REWARDS = [*items("free_rewards.toml"), *items("more_free_rewards.toml")]
+FREE_REWARDS = [*items("free_rewards.toml"), *items("more_free_rewards.toml"), *items("another_form.toml")]
 AWKWARD = items("awkward.toml")
 
 

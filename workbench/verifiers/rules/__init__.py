@@ -24,7 +24,8 @@ An item's way, and where each step lives:
 6. What guards the verdict "correct":
    `warrant`  asks once whether an answer found equal is meant: it abstains where the answer is denied or part of a
    larger formula (`surroundings`), changed by words (`qualifiers`, `picking`), not solved (`solved`), another currency,
-   thing, case or name (`alike`). `envelopes` takes off tags, JSON and polite last lines; `logic` compares formulas.
+   thing, case or name (`alike`), a place, rough figure or interval (`forms`). `contrast` leaves out options an answer
+   rejects, `envelopes` tags, JSON and polite last lines; `logic` compares formulas.
 
 Throughout: `spelling` takes out how an answer is typed, `danger` says what is too much work (`TooComplex`). Comparers
 return True, False, or None for "not of my kind"; each is symmetric in the values it compares, and bounded in time.

@@ -118,9 +118,11 @@ async def test_one_key_opens_each_screen(tmp_path: Path, name: str) -> None:
 async def test_the_menu_opens_screens_with_enter_and_mouse(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
         await press(pilot, "down", "down", "down", "enter")
+        assert type(app.screen).__name__ == "FlagsScreen"
+        await press(pilot, "escape", "down", "enter")
         assert type(app.screen).__name__ == "BrowseScreen"
         await press(pilot, "escape")
-        await pilot.click("#home-menu", offset=(5, 5))
+        await pilot.click("#home-menu", offset=(5, 6))
         await settle(pilot)
         assert type(app.screen).__name__ == "AccuracyScreen"
 

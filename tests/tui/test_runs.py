@@ -99,7 +99,7 @@ async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path:
 
 
 async def test_pause_resume_and_cancel(project: Project) -> None:
-    run = verifying.start(project, "slow").run
+    run = verifying.start(project, "slow", {"ms": "100"}).run
     async with opened(project) as (app, pilot):
         await press(pilot, "v")
         await until(pilot, lambda: run_of(app, run).done)
@@ -123,7 +123,7 @@ async def test_pause_resume_and_cancel(project: Project) -> None:
 
 
 async def test_quitting_leaves_the_run_going(project: Project) -> None:
-    run = verifying.start(project, "slow").run
+    run = verifying.start(project, "slow", {"ms": "100"}).run
     async with opened(project) as (app, pilot):
         await press(pilot, "v")
         await until(pilot, lambda: run_of(app, run).done)

@@ -141,7 +141,7 @@ def test_a_hard_set_goes_as_far_as_its_labels(call: Call, database: Path) -> Non
         (("hard", "--judge", "a", "--run", "a=x"), "is no run's number"),
         (("hard", "--judge", "a", "--run", "a"), "not KEY=VALUE"),
         (("picks",), "Missing option '--judge'"),
-        (("nothing",), "No such command"),
+        (("nothing",), "There is no command 'nothing'"),
     ],
 )
 def test_wrong_usage(call: Call, database: Path, arguments: tuple[str, ...], told: str) -> None:

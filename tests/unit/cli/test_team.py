@@ -62,7 +62,8 @@ def test_what_makes_no_sense_is_refused(database: str, arguments: tuple[str, ...
 
 def test_checks_are_added_listed_reported_and_removed(database: str, tmp_path: Path) -> None:
     added = json.loads(run("checks", database, "add", "--where", "gold=correct", "--limit", "2", "--json").stdout)
-    assert added == {"added": 2, "unchanged": 0, "refused": 0, "refusals": []}
+    assert (added["added"], added["unchanged"], added["refused"], added["refusals"]) == (2, 0, 0, [])
+    assert (added["chosen_from"], added["passed_over"], added["seed"]) == (3, 0, 0)
     file = tmp_path / "known.jsonl"
     file.write_text('{"completion_id": "c1", "verdict": "unsuitable"}\n{"completion_id": "no", "verdict": "correct"}\n')
     done = run("checks", database, "import", str(file), code=3)

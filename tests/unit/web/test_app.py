@@ -123,7 +123,7 @@ async def test_the_app_knows_no_keys_of_services(project: Project) -> None:
         assert psutil.Process(process.pid).environ()["SECRET_API_KEY"] == "sesame"
     assert "SECRET_API_KEY" not in known
     assert "sesame" not in known.values()
-    assert command[-2:] == ["--as=ann", "--at=annotate"]
+    assert command[-2:] == ["--as=ann", "--at=work"]
 
 
 async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(project: Project) -> None:

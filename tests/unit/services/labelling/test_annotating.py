@@ -453,7 +453,7 @@ def test_what_is_left_is_what_will_be_served(tmp_path: Path) -> None:
 def test_a_coordinator_who_labels_under_a_name_is_not_blind_under_it_later(project: Project) -> None:
     session = AnnotationSession(project, "amira")
     item = following(session)
-    detail(project, item.completion, "amira")
+    detail(project, item.completion, ("amira",))
     session.submit(item, Answer(verdict="correct", subtype="A1"))
     assert rows(project, "SELECT DISTINCT unblinded FROM label_events WHERE kind = 'label'") == [(1,)]
     session.close()

@@ -162,7 +162,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: ConflictClass
     assert amira.classes() == []
     with pytest.raises(UsageError, match=r"no conflict 'correct/incorrect' for amira") as error:
         amira.open("correct/incorrect")
-    assert error.value.hint == "Kinds: none."
+    assert error.value.hint == "Did you mean 'A1/A7'? Kinds: none."
     # Even with a list that somebody else has opened.
     done = amira.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
     assert (done.settled, len(done.left_out)) == (0, 3)
@@ -172,7 +172,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: ConflictClass
 def test_an_unknown_kind_is_refused_with_the_kinds_there_are(chen: ConflictClasses) -> None:
     with pytest.raises(UsageError, match="no conflict 'A1/B2'") as error:
         chen.open("A1/B2")
-    assert error.value.hint == "Kinds: A1/A7, correct/incorrect, incorrect/unsuitable:proof."
+    assert error.value.hint == "Did you mean 'A1/A7'? Kinds: A1/A7, correct/incorrect, incorrect/unsuitable:proof."
 
 
 def test_undo_takes_all_of_the_last_decision_back(project: Project, chen: ConflictClasses) -> None:

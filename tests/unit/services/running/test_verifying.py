@@ -15,6 +15,7 @@ from workbench.model.run import RunInfo
 from workbench.model.selection import Selection, parse_condition
 from workbench.services.project import Project, open_project
 from workbench.services.running import verifying
+from workbench.services.running.run_status import runs
 from workbench.services.running.verifying import Watch, run_info, start, wait
 from workbench.verifiers.text import Exact
 
@@ -102,9 +103,10 @@ def test_verdicts_of_an_unknown_verifier_name_the_known_ones(project: Project) -
         verifying.verdict_lines(project, "exact", 9)
 
 
-def test_nothing_to_do_starts_no_runner(project: Project) -> None:
-    nothing = start(project, "exact", selection=Selection((parse_condition("dataset=none"),)))
-    assert (nothing.state, nothing.items, nothing.selected) == ("complete", 0, 0)
+def test_nothing_chosen_stores_no_run_and_starts_no_runner(project: Project) -> None:
+    with pytest.raises(UsageError, match="No item has the dataset 'none'"):
+        start(project, "exact", selection=Selection((parse_condition("dataset=none"),)))
+    assert runs(project) == []
     assert runner_pid(project) is None
 
 

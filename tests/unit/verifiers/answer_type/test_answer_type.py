@@ -126,8 +126,11 @@ def test_any_text_is_read(text: str) -> None:
     assert suggestion(text, "data-0123456789abcdef") in {*SUBTYPES, *OUTSIDE.values(), None}
 
 
-def test_model_and_wording_are_identity_and_the_place_is_not() -> None:
+def test_model_wording_and_server_are_identity() -> None:
     one = identity(asking("http://localhost:1/v1"))
-    assert identity(asking("http://localhost:2/v1", rpm="3")) == one
+    assert identity(asking("http://localhost:1/v1", rpm="3")) == one
+    assert identity(asking("http://localhost:2/v1")) != one
+    named = {"server_name": "lab"}
+    assert identity(asking("http://localhost:2/v1", **named)) == identity(asking("http://localhost:1/v1", **named))
     assert identity(asking("http://localhost:1/v1", fence="off")) != one
     assert identity(AnswerType(base_url="http://localhost:1/v1", model="other")) != one

@@ -166,12 +166,13 @@ def test_wrong_options_are_told(options: dict[str, str], said: str) -> None:
 
 def test_the_identity_is_what_may_change_a_verdict() -> None:
     base = identity(llm_judge())
-    assert base == identity(llm_judge(base_url="http://elsewhere:2/v1", concurrency="7", rpm="60", max_cost="1"))
+    assert base == identity(llm_judge(concurrency="7", rpm="60", max_cost="1"))
     assert base == identity(llm_judge(temperature="0"))
     assert base == identity(llm_judge(parser="verifybench@2", strategy="verifybench", reference="on", samples="1"))
     changes: list[dict[str, str]] = [
         {"model": "other"},
         {"server": "vllm"},
+        {"base_url": "http://elsewhere:2/v1"},
         {"strategy": "xverify"},
         {"parser": "verifybench@1"},
         {"reference": "false"},
@@ -183,6 +184,8 @@ def test_the_identity_is_what_may_change_a_verdict() -> None:
         {"max_tokens": "100"},
     ]
     assert len({base, *(identity(llm_judge(**change)) for change in changes)}) == len(changes) + 1
+    named = {"server_name": "lab"}
+    assert identity(llm_judge(**named)) == identity(llm_judge(base_url="http://elsewhere:2/v1", **named))
 
 
 def test_a_replayed_reply_reads_otherwise_under_another_parser() -> None:

@@ -141,7 +141,7 @@ def test_what_a_model_thinks_is_not_summed_up() -> None:
 
 
 def test_the_options_of_sampling_go_before_the_templates_and_a_calls_own_before_both() -> None:
-    options = {"temperature": "0.4", "top_p": "0.95", "top_k": "40", "max_tokens": "500", "seed": "7"}
+    options = {"temperature": "0.4", "top_p": "0.95", "top_k": "40", "max_tokens": "500", "seed": "7", "server": "vllm"}
     first, second = (call.request.sampling for call in requests(strategy="codejudge", **options))
     assert (first.temperature, first.top_p, first.top_k, first.max_tokens, first.seed) == (0.4, 0.95, 40, 500, 7)
     assert (second.temperature, second.max_tokens) == (0.4, 10)

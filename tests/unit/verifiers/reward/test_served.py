@@ -171,7 +171,9 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
     one = identity(model(url))
     for same in ({"concurrency": "3"}, {"timeout": "5"}, {"rpm": "1"}, {"max_calls": "9"}, {"api_key_env": "KEY"}):
         assert identity(model(url, **same)) == one
-    assert identity(model("http://localhost:2/v1")) == one
+    assert identity(model("http://localhost:2/v1")) != one
+    named = {"server_name": "lab"}
+    assert identity(model("http://localhost:2/v1", **named)) == identity(model(url, **named))
     other = (
         {"dialect": "rerank"},
         {"threshold": "0.5"},

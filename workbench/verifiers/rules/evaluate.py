@@ -31,6 +31,7 @@ _MODEST_BITS = 30
 _DIGITS = 50
 SPARE_DIGITS = 20
 """Digits that computing may lose."""
+_MOST_WHOLE_DIGITS = 1_000
 _DIGITS_PER_BIT = 0.302
 
 
@@ -150,7 +151,8 @@ def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
         return None
     if _agree_formally(first, second, about.names):
         return True
-    return all(_confirmed(first, second, about, index) for index in close[:enough])
+    confirmed = [_confirmed(first, second, about, index) for index in close[:enough]]
+    return None if None in confirmed else all(confirmed)
 
 
 def _is_trusted(index: int, about: Features) -> bool:
@@ -193,9 +195,17 @@ def digits_for(about: Features) -> int:
     return _DIGITS + int(about.bits * _DIGITS_PER_BIT)
 
 
-def _confirmed(first: Node, second: Node, about: Features, index: int) -> bool:
-    """Whether the values agree in many digits, at a point where they are defined."""
-    digits = digits_for(about)
+def _confirmed(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
+    """Whether the values agree in many digits, at a point where they are defined; None where they have no size.
+
+    A value that grows with the digits it is computed with, such as 1/sin π, is infinite: nothing is added to it.
+
+    Args:
+        whole_digits: Digits before the point that are allowed for.
+    """
+    from mpmath import frexp
+
+    digits = digits_for(about) + whole_digits
     arithmetic = precise(digits, "i" in about.names)
     point = numeric_point(arithmetic, about.names - CONSTANTS, index)
     try:
@@ -203,4 +213,7 @@ def _confirmed(first: Node, second: Node, about: Features, index: int) -> bool:
     except (ValueError, ArithmeticError, TypeError):
         return False
     scale = max(1, abs(one), abs(other))
+    size = int(frexp(scale)[1] * _DIGITS_PER_BIT)
+    if size > whole_digits + SPARE_DIGITS:
+        return None if whole_digits or size > _MOST_WHOLE_DIGITS else _confirmed(first, second, about, index, size)
     return bool(abs(one - other) <= scale * arithmetic.convert(Fraction(1, 10 ** (digits - SPARE_DIGITS))))

@@ -6,9 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from workbench.formats.explain import is_no_text
 from workbench.formats.fields import RELEASED_KEYS
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(
+    lambda text: not is_no_text(text)
+)
 NAMES = TEXT.filter(lambda name: name not in (*RELEASED_KEYS, "schema_version"))
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,

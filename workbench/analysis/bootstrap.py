@@ -34,9 +34,6 @@ _FEW = 8
 _TABLE = 1 << 23
 """Up to so many cells the clusters' items are a plain table."""
 
-_EXACT = 1 << 24
-"""Whole numbers below it are exact in single precision."""
-
 _KEPT = 1 << 23
 """Up to so many counts the last samples are kept, for other figures of as many clusters."""
 
@@ -111,14 +108,9 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
     size = max(1, _HELD // max(len(often), kinds))
     each_once = len(often) == len(known) < _COARSE and samples * len(often) <= _KEPT
     kept = _samples_of(len(often), samples, seed) if each_once else None
-    exact = kept is not None and isinstance(items, np.ndarray) and float(items.max()) * len(known) < _EXACT
-    single = items.astype(np.float32) if exact and items is not None else None
     generator = np.random.default_rng(seed)
     for start in stepping(range(0, samples, size), "drawing samples"):
         end = min(start + size, samples)
-        if kept is not None and single is not None:
-            yield np.asarray(kept[start:end].astype(np.float32) @ single, dtype=np.float64)
-            continue
         drawn = _draw(often, end - start, generator) if kept is None else kept[start:end].astype(float)
         yield np.asarray(drawn @ items) if items is not None else drawn
 

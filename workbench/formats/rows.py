@@ -53,7 +53,6 @@ _hashed = msgspec.msgpack.Encoder()
 
 
 _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
-_NAMES = ("model", "source")
 
 
 class _Shape(NamedTuple):
@@ -127,15 +126,11 @@ class Builder(ABC, Generic[R]):
         """
 
     def _refuse_no_text(self, row: Any) -> None:
-        """Refuse a missing value that was written as a text; in a name it is an absent one."""
+        """Refuse a missing value that was written as a text; names of models and sources are kept as they stand."""
         for field in _TEXTS:
             text = getattr(row, field, None)
             if isinstance(text, str) and is_no_text(text):
                 raise no_text(self._columns.get(field, field), text)
-        for field in _NAMES:
-            name = getattr(row, field, None)
-            if isinstance(name, str) and is_no_text(name):
-                setattr(row, field, None)
 
     def _explain(self, document: bytes) -> RefusedError:
         try:

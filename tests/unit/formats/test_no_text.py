@@ -59,7 +59,7 @@ def test_words_that_are_answers_are_kept(tmp_path: Path, answer: str) -> None:
     assert (refused, [text for text, _, _ in items]) == ([], [answer])
 
 
-def test_a_missing_name_is_none(tmp_path: Path) -> None:
+def test_names_are_kept_as_they_stand(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text(json.dumps({**ROW, "completion_model": "nan", "source": "NaN"}) + "\n")
-    assert imported(file) == ([], [("It is NaN.", None, None)])
+    assert imported(file) == ([], [("It is NaN.", "nan", "NaN")])

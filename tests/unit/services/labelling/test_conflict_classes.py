@@ -162,7 +162,7 @@ def test_nobody_settles_what_they_labelled(project: Project, chen: ConflictClass
     assert amira.classes() == []
     with pytest.raises(UsageError, match=r"no conflict 'correct/incorrect' for amira") as error:
         amira.open("correct/incorrect")
-    assert error.value.hint == "Did you mean 'A1/A7'? Kinds: none."
+    assert error.value.hint == "Kinds: none."
     # Even with a list that somebody else has opened.
     done = amira.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
     assert (done.settled, len(done.left_out)) == (0, 3)

@@ -294,7 +294,7 @@ def test_what_a_program_finds(pool: SandboxPool) -> None:
 
 
 REFUSED = {
-    "a file": "open('/tmp/x', 'w')",
+    "a file": "open('/tmp/written-by-a-program', 'w')",
     "reading": "open('/etc/passwd')",
     "a socket": "__import__('socket').socket()",
     "a process": "__import__('os').fork()",

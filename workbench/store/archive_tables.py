@@ -96,6 +96,10 @@ NEVER: Final[dict[str, str]] = {
     "task_states": "derived from the label events",
     "item_states": "derived from the label events",
     "verdict_cache": "what verifiers in workers find anew",
+    "bundles": "a bundle is sealed with the secret, and comes home to no other database",
+    "bundle_items": "as bundles",
+    "bundle_pass": "what an archive of a bundle holds is no bundle any more",
+    "event_seals": "as bundle_pass",
     "_sqlite_migrations": "made with the tables",
 }
 """Tables that no archive holds, and why."""

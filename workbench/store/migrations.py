@@ -19,6 +19,7 @@ from workbench.store import (
     schema_analysis,
     schema_calls,
     schema_code,
+    schema_guarded,
     schema_labelling,
     schema_replies,
     schema_sets,
@@ -73,6 +74,11 @@ def _m008_amended(db: Any) -> None:
     schema_replies.give_to_servers(db)
 
 
+def _m009_guarded(db: Any) -> None:
+    for statement in schema_guarded.VERSION_9:
+        db.execute(statement)
+
+
 def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:
     """Run statements that make these tables anew among others, and carry their rows over."""
     for table in tables:
@@ -107,6 +113,7 @@ MIGRATIONS: list[Callable[[Any], None]] = [
     _m006_code,
     _m007_sets,
     _m008_amended,
+    _m009_guarded,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 

@@ -379,3 +379,32 @@ def test_a_database_of_version_4_gets_the_lengths_of_its_completions(
     database = Database(project.path)
     assert database.reader().execute("SELECT characters FROM completions").fetchall() == [(3,), (0,)]
     assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))
+
+
+def test_a_database_of_version_8_knows_which_bundles_are_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
+        project = make_project(tmp_path, numbered(4))
+        with project.database.write() as connection:
+            connection.execute(
+                "INSERT INTO annotators (id, name, role, created_at) VALUES (7, 'amira', 'annotator', '')"
+            )
+            connection.execute("INSERT INTO batches (id, per_item, selection, created_at) VALUES (1, 2, '', '')")
+            for subject, state in ((1, "away"), (2, "away"), (3, "done"), (4, "open")):
+                person = None if state == "open" else 7
+                connection.execute(
+                    "INSERT INTO assignments (batch_id, task, subject, slot, position, annotator_id, state, "
+                    "claimed_at, expires_at) VALUES (1, 'correctness', ?, 1, 5, ?, ?, 1e9, 2e9)",
+                    (subject, person, state),
+                )
+        project.close()
+    database = Database(project.path)
+    reader = database.reader()
+    assert reader.execute("SELECT id, annotator_id, made_at, expires_at, sealed FROM bundles").fetchall() == [
+        ("unsealed-7", 7, "2001-09-09T01:46:40.000Z", 2e9, 0)
+    ]
+    assert reader.execute("SELECT bundle_id, task, subject FROM bundle_items").fetchall() == [
+        ("unsealed-7", "correctness", 1),
+        ("unsealed-7", "correctness", 2),
+    ]
+    assert _tables(database) == _tables(Database(tmp_path / "new.db", create=True))

@@ -16,7 +16,11 @@ from workbench.store.connection import Database, open_connection
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """A run and the configuration it runs."""
+    """A run and the configuration it runs.
+
+    Attributes:
+        trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
+    """
 
     id: int
     verifier: ConfiguredVerifier
@@ -31,6 +35,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     started_at: str | None
     finished_at: str | None
     completed_at: str | None
+    trouble: str | None = None
 
 
 class LeaseRow(Struct, frozen=True):
@@ -56,7 +61,7 @@ class _Stored(Struct):
 _VERIFIER = "v.id, v.name, v.kind, v.config, v.config_hash"
 _RUN = (
     "r.id, r.version, r.selection, r.workers, r.state, r.request, r.items, r.message, "
-    "r.created_at, r.started_at, r.finished_at, r.completed_at"
+    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble"
 )
 _SELECT_RUNS = f"SELECT {_VERIFIER}, {_RUN} FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id"
 
@@ -139,7 +144,7 @@ def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
 def queue(connection: sqlite3.Connection, run: int, selection: Selection, items: int, workers: int) -> None:
     """Have the runner take a run up (again) with these items."""
     connection.execute(
-        "UPDATE runs SET state = 'queued', request = NULL, message = NULL, finished_at = NULL, "
+        "UPDATE runs SET state = 'queued', request = NULL, message = NULL, trouble = NULL, finished_at = NULL, "
         "selection = ?, items = ?, workers = ? WHERE id = ?",
         (msgspec.json.encode(selection).decode(), items, workers, run),
     )
@@ -175,6 +180,11 @@ def settle(connection: sqlite3.Connection, run: int, state: RunState, message: s
         "UPDATE runs SET state = ?, request = NULL, message = ?, finished_at = ? WHERE id = ?",
         (state, message, now(), run),
     )
+
+
+def note_trouble(connection: sqlite3.Connection, trouble: str) -> None:
+    """Keep with the run at work what kept its runner from storing."""
+    connection.execute("UPDATE runs SET trouble = ? WHERE state = 'running'", (trouble,))
 
 
 def expect(connection: sqlite3.Connection, run: int, items: int) -> None:
@@ -265,4 +275,5 @@ def _run(row: tuple[Any, ...]) -> RunRow:
         started_at=row[14],
         finished_at=row[15],
         completed_at=row[16],
+        trouble=row[17],
     )

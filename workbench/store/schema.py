@@ -11,6 +11,7 @@ from workbench.store.schema_amended import VERSION_8
 from workbench.store.schema_analysis import VERSION_5
 from workbench.store.schema_calls import VERSION_3
 from workbench.store.schema_code import VERSION_6
+from workbench.store.schema_guarded import VERSION_9
 from workbench.store.schema_labelling import VERSION_4
 from workbench.store.schema_sets import VERSION_7
 
@@ -295,7 +296,9 @@ VERSION_2: tuple[str, ...] = (
 )
 """The rule that fired and where the reference's final answer stands; verdicts by what was compared."""
 
-STATEMENTS = (*VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7, *VERSION_8)
+STATEMENTS = (
+    *VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7, *VERSION_8, *VERSION_9
+)  # fmt: skip
 """All that a new database is made with, in order."""
 
 TRIGGERS = (

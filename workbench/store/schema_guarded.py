@@ -34,6 +34,12 @@ VERSION_9: tuple[str, ...] = (
         uuid TEXT PRIMARY KEY,
         seal BLOB NOT NULL
     ) STRICT, WITHOUT ROWID""",
+    # Which process is at work is told by the kernel; ``pid_started`` and ``heartbeat`` are what a program of version 8
+    # goes by while it still runs. ``trouble``: what kept a run's runner from storing.
+    "ALTER TABLE runner ADD COLUMN process TEXT",
+    "ALTER TABLE runner ADD COLUMN beat REAL",
+    "ALTER TABLE imports ADD COLUMN process TEXT",
+    "ALTER TABLE runs ADD COLUMN trouble TEXT",
     # Bundles that earlier versions made were not recorded: what is away now is believed of whom it was given to.
     """INSERT INTO bundles (id, annotator_id, made_at, expires_at, sealed)
         SELECT 'unsealed-' || annotator_id, annotator_id,

@@ -297,6 +297,35 @@ def test_a_database_of_version_7_keeps_its_events_and_takes_answers(
         assert _objects(migrated.database) == _objects(made)
 
 
+def test_a_database_of_version_8_keeps_its_runner_and_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:8])
+        project = make_project(tmp_path, numbered(2))
+        with project.database.write() as connection:
+            connection.execute("INSERT INTO runner VALUES (1, 77, 1000.5, 2000.5)")
+            verifier = runs.add_verifier(connection, name="v", kind="v", options={}, config={}, config_hash="0")
+            connection.execute(
+                "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
+                "VALUES (?, '1', '{}', 1, 'running', 2, '')",
+                (verifier,),
+            )
+        project.close()
+    with closing(open_project(project.path)) as migrated:
+        reader = migrated.database.reader()
+        assert reader.execute("PRAGMA user_version").fetchone() == (migrations.latest_version(),)
+        # It still runs, and goes on to show life.
+        assert reader.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchall() == [
+            (77, 2000.5, None, None)
+        ]
+        with migrated.database.write() as connection:
+            shown = connection.execute("UPDATE runner SET heartbeat = 1 WHERE pid = 77 AND pid_started = 1000.5")
+            assert shown.rowcount == 1
+        assert [(run.state, run.trouble) for run in runs.every(reader)] == [("running", None)]
+        made = Database(tmp_path / "new.db", create=True)
+        assert _tables(migrated.database) == _tables(made)
+        assert _objects(migrated.database) == _objects(made)
+
+
 def _objects(database: Database) -> set[tuple[str, str]]:
     return set(database.reader().execute("SELECT type, name FROM sqlite_master").fetchall())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated
 
 import msgspec
@@ -173,6 +173,22 @@ def check_time(text: str) -> None:
     # Events are put in order by their times as text.
     if (time.tzinfo is not None and not text.endswith("Z")) or not _SORTS.match(text):
         raise MalformedError("created_at", f"{text!r} is no time in UTC such as 2025-01-31T12:00:00Z")
+
+
+def time_of(text: str) -> datetime:
+    """A time that `check_time` lets pass."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def check_not_after(text: str, latest: datetime) -> None:
+    """Whether a time that `check_time` lets pass is not later than another.
+
+    Raises:
+        MalformedError: It is.
+    """
+    if time_of(text) > latest:
+        raise MalformedError("created_at", f"{text!r} is in the future: set the clocks right, or take it then")
 
 
 def _check_answer(event: LabelEvent) -> None:

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 from workbench.model.label import Task
 from workbench.model.selection import Selection
 from workbench.store import batches, people
+from workbench.store.bundle_seals import Name, opaque
 from workbench.store.connection import open_connection
 from workbench.store.foreign import ForeignSubject
 from workbench.store.reading import ItemText
@@ -23,11 +24,6 @@ from workbench.store.selection import FROM_ITEMS, check_names, compile_selection
 Key = TypeVar("Key", bound=tuple[Task, int])
 
 
-def _opaque(key: bytes, task: Task, row: int) -> str:
-    """What a bundle calls a completion or question: only the database that drew ``key`` can tell which it is."""
-    return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
-
-
 def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject]) -> dict[Key, int | None]:
     """Row ids of the items that a bundle of this database means; None for the rest.
 
@@ -35,13 +31,19 @@ def recognise(connection: sqlite3.Connection, items: Mapping[Key, ForeignSubject
     """
     if not items:
         return {}
-    key = secret(connection)
-    wanted = {_name(item) for item in items.values()}
-    known = {name: row for task, row in _bundled(connection) if (name := _opaque(key, task, row)) in wanted}
-    return {ours: known.get(_name(item)) for ours, item in items.items()}
+    named = {ours: (ours[0], name_of(item)) for ours, item in items.items()}
+    known = rows_of(connection, named.values())
+    return {ours: known.get(name) for ours, name in named.items()}
 
 
-def _name(item: ForeignSubject) -> str:
+def rows_of(connection: sqlite3.Connection, names: Iterable[Name]) -> dict[Name, int]:
+    """What a bundle of this database calls its items -> their row ids here."""
+    key, wanted = secret(connection), set(names)
+    return {name: row for task, row in _bundled(connection) if (name := (task, opaque(key, task, row))) in wanted}
+
+
+def name_of(item: ForeignSubject) -> str:
+    """What its database calls an item."""
     return item.question if item.completion is None else item.completion
 
 
@@ -102,6 +104,7 @@ class BundleRows:
 
     Attributes:
         person: Their row id in the bundle.
+        names: What the items put in are called there.
     """
 
     def __init__(self, connection: sqlite3.Connection, key: bytes, name: str) -> None:
@@ -109,6 +112,7 @@ class BundleRows:
         self._key = key
         self._datasets: dict[str, int] = {}
         self._questions: dict[int, int] = {}
+        self.names: list[Name] = []
         self.person = people.add(connection, name)
         self._batch = batches.create(
             connection, [self.person], {}, per_item=1, adjudicator=None, selection=Selection(), ordering="random"
@@ -116,11 +120,12 @@ class BundleRows:
 
     def add_completion(self, text: ItemText) -> int:
         """Insert a completion; returns its row id in the bundle."""
+        name = self._named("correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
             (
                 self._questions[text.question],
-                _opaque(self._key, "correctness", text.completion),
+                name,
                 _hash(text.completion_text),
                 len(text.completion_text),
             ),
@@ -132,9 +137,10 @@ class BundleRows:
         """Insert an item's question; returns its row id in the bundle, or None where it is there already."""
         if text.question in self._questions:
             return None
+        name = self._named("type", text.question)
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
-            (self._dataset(text), _opaque(self._key, "type", text.question), _hash(text.question_text, text.reference)),
+            (self._dataset(text), name, _hash(text.question_text, text.reference)),
             "INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)",
             (text.question_text, text.reference),
         )
@@ -147,6 +153,11 @@ class BundleRows:
             "VALUES (?, ?, ?, ?, 1, ?, ?)",
             (self._batch, task, subject, slot.round, place, slot.opened_at),
         )
+
+    def _named(self, task: Task, row: int) -> str:
+        name = opaque(self._key, task, row)
+        self.names.append((task, name))
+        return name
 
     def _dataset(self, text: ItemText) -> int:
         if text.dataset not in self._datasets:

@@ -30,7 +30,11 @@ READ: dict[str, tuple[str, ...]] = {
 }
 """Tables that must be there, and their columns; of ``label_events`` those that any version has."""
 
-_MAYBE = {"guidelines": ("version", "text", "author_id", "created_at")}
+_MAYBE = {
+    "guidelines": ("version", "text", "author_id", "created_at"),
+    "bundle_pass": ("bundle_id", "annotator", "made_at", "items", "seal"),
+    "event_seals": ("uuid", "seal"),
+}
 _FUNCTIONS = frozenset({"substr"})
 _BESIDE = ("-wal", "-journal")
 
@@ -180,13 +184,29 @@ def people(connection: sqlite3.Connection) -> dict[int, tuple[object, object]]:
 
 def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuideline]:
     """All texts of guidelines; none in a database of an older version."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'guidelines'").fetchone() is None:
+    if not _has(connection, "guidelines"):
         return []
     rows = connection.execute(
         f"SELECT version, substr(CAST(text AS BLOB), 1, {4 * longest + 1:d}), author_id, created_at FROM guidelines "
         "ORDER BY version"
     )
     return [ForeignGuideline(version, _text(text) or "", *rest) for version, text, *rest in rows]
+
+
+def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+    """What stands in `bundle_seals.Pass`, of this database; a bundle has one, any other database none."""
+    if not _has(connection, "bundle_pass"):
+        return []
+    return connection.execute("SELECT bundle_id, annotator, made_at, items, seal FROM bundle_pass LIMIT 2").fetchall()
+
+
+def seals(connection: sqlite3.Connection) -> dict[object, object]:
+    """uuid -> seal of the events of a bundle."""
+    return dict(connection.execute("SELECT uuid, seal FROM event_seals")) if _has(connection, "event_seals") else {}
+
+
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone() is not None
 
 
 _TEXTS = {

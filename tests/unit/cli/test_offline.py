@@ -53,7 +53,10 @@ def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Pa
     }
     assert [file["people"] for file in found["files"]] == [{"ann": 2}, {"bob": 2}]
     again = run("merge", database, bundles[0])
-    assert again.stdout == f"{bundles[0]}: 0 new events, 2 here already, 0 refused\n"
+    first, second = again.stdout.splitlines()
+    assert first == f"{bundles[0]}: 0 new events, 2 here already, 0 refused"
+    assert second.startswith("  bundle of ann, made 20")
+    assert second.endswith(", 3 items")
 
 
 def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from workbench.services.labelling import guidelines, ledger, serving
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.project import Project, open_project
 from workbench.services.settings import settings_of
-from workbench.store import assignments, claiming, events, people
+from workbench.store import assignments, bundle_seals, claiming, events, people
 from workbench.store import bundling as store
 from workbench.store import guidelines as guideline_rows
 from workbench.store.backup import put_in_place
@@ -98,7 +98,9 @@ def bundle(
             )
         slots = store.send_away(home, person.id, at, until)
         goes_by = Acquainted(project.database, person.id).version
-        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by)
+        identifier = events.new_uuid()
+        _fill(target, home, person, taken, slots, guidelines.versions(project)[-1], goes_by, (identifier, stamp(at)))
+        bundle_seals.record(home, identifier, person.id, stamp(at), until, list(slots))
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
@@ -156,15 +158,23 @@ def _fill(
     slots: Slots,
     text_in_force: guidelines.Version,
     goes_by: str,
+    made: tuple[str, str],
 ) -> None:
+    """Put everything into the new database.
+
+    Args:
+        made: The bundle's id, and when it was made.
+    """
     with target.database.write() as connection:
         rows = store.BundleRows(connection, secret(home), person.name)
+        carried: list[str] = []
 
         def add(task: Task, ours: int, theirs: int, place: int) -> None:
             if (task, ours) in slots:
                 rows.add_slot(task, theirs, place, slots[task, ours])
             for event in _events(home, task, ours, person.id):
                 events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
+                carried.append(event.uuid)
 
         for place, completion in enumerate(taken):
             text = item_text(home, completion)
@@ -177,6 +187,10 @@ def _fill(
                 connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
             )
         guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
+        sealed = bundle_seals.issue(home, made[0], person.name, made[1], rows.names)
+        bundle_seals.carry(connection, sealed, bundle_seals.event_key(home, sealed.bundle))
+        for uuid in carried:
+            bundle_seals.seal(connection, uuid)
 
 
 def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,6 +13,14 @@ from workbench.annotation import event_rows
 from workbench.annotation import guidelines as rules
 from workbench.annotation.event_rows import MalformedError
 from workbench.model.label import LabelEvent, Task
+from workbench.services.labelling.believing import (
+    Believed,
+    NotBelievedError,
+    Trusted,
+    check_past,
+    counted,
+    may_take_back,
+)
 from workbench.services.project import Project
 from workbench.store import bundling, events, foreign, merging
 from workbench.store.exporting import annotator_names
@@ -27,11 +36,31 @@ class RefusedEvent(Struct, frozen=True, kw_only=True):
     Attributes:
         what: The event's uuid, or ``guideline`` with its version.
         field: What is wrong with it.
+        annotator: Who is said to have made it; empty where that can't be read, as ``kind``.
+        events: How many such events this stands for: where nothing of a file is taken, all of a person and kind.
     """
 
     what: str
     field: str
     message: str
+    annotator: str = ""
+    kind: str = ""
+    events: int = 1
+
+
+def refused_event(
+    what: object, field: str, message: str, annotator: object = "", kind: object = "", events: int = 1
+) -> RefusedEvent:
+    """Something that was not taken; what a hostile file says of it is cut and made text."""
+    name = annotator if isinstance(annotator, str) else ""
+    return RefusedEvent(
+        what=_readable(str(what))[:100],
+        field=_readable(field),
+        message=_readable(message),
+        annotator=_readable(name)[:100],
+        kind=_readable(str(kind))[:20],
+        events=events,
+    )
 
 
 class Arrival(NamedTuple):
@@ -45,15 +74,20 @@ class Arrival(NamedTuple):
 class Incoming:
     """What another database says of our items.
 
+    Args:
+        believed: What is believed of it; None: everything.
+
     Attributes:
         arrivals: What can be taken, by our subject, in the order of (created_at, uuid).
         refused: What can't.
     """
 
-    def __init__(self, project: Project, theirs: events.Connection) -> None:
+    def __init__(self, project: Project, theirs: events.Connection, believed: Believed | None) -> None:
         self._ours = project.database.reader()
         self._theirs = theirs
+        self._believed = believed
         self._people = dict(_people(theirs))
+        self._called = foreign.subjects(theirs)
         self._subjects = self._find_subjects()
         self._names = annotator_names(self._ours)
         self._here = events.uuids(self._ours)
@@ -67,20 +101,37 @@ class Incoming:
         for arrivals in self.arrivals.values():
             arrivals.sort(key=lambda arrival: (arrival.event.created_at, arrival.event.uuid))
 
+    @property
+    def is_bundle(self) -> bool:
+        """Whether only its person is believed."""
+        return self._believed is not None
+
     def guidelines(self) -> Iterator[tuple[foreign.ForeignGuideline, str, str]]:
         """Their versions of the guidelines, each with its author's name and role."""
         for row in foreign.guidelines(self._theirs, rules.MAX_CHARACTERS):
             try:
                 person = self._person(row.author)
                 _check_guideline(row)
+                check_past(row.created_at)
             except MalformedError as error:
                 self.refuse(f"guideline {str(row.version)[:100]}", error.field, str(error))
             else:
                 yield row, *person
 
-    def refuse(self, what: str, field: str, message: str) -> None:
+    def trusted(self, guidelines: int) -> Trusted:
+        """What of all this is new here."""
+        new = [one for some in self.arrivals.values() for one in some if one.event.uuid not in self._here]
+        known = set(self._names.values())
+        return Trusted(
+            people=counted(Counter(arrival.name for arrival in new)),
+            kinds=counted(Counter(arrival.event.kind for arrival in new)),
+            coordinators=sorted({one.name for one in new if one.role == COORDINATOR} - known),
+            guidelines=guidelines,
+        )
+
+    def refuse(self, what: str, field: str, message: str, annotator: str = "", kind: str = "") -> None:
         """Note that something is not taken."""
-        self.refused.append(RefusedEvent(what=_readable(what), field=_readable(field), message=_readable(message)))
+        self.refused.append(refused_event(what, field, message, annotator, kind))
 
     def _read(self) -> dict[str, Arrival]:
         found: dict[str, Arrival] = {}
@@ -90,24 +141,37 @@ class Incoming:
                 if arrival.event.uuid in found:
                     raise MalformedError("uuid", "it stands in the file twice")
             except MalformedError as error:
-                self.refuse(str(row["uuid"] or f"row {number}")[:100], error.field, str(error))
+                self.refuse(str(row["uuid"] or f"row {number}"), error.field, str(error), *self._of(row))
             else:
                 found[arrival.event.uuid] = arrival
+            if self._believed is not None and number > self._believed.most:
+                raise NotBelievedError(f"it has more than {self._believed.most:,} events, which nobody gives.")
         return found
+
+    def _of(self, row: Mapping[str, object]) -> tuple[str, str]:
+        """Who is said to have made a refused event, and its kind."""
+        name, _ = self._people.get(cast("int", row["annotator_id"]), ("", ""))
+        return name, str(row["kind"])
 
     def _arrival(self, row: dict[str, object]) -> Arrival:
         event = event_rows.event_of(row)
         name, role = self._person(event.annotator)
+        if self._believed is not None:
+            self._believed.check_maker(name)
         theirs = event.task, event.subject
         if theirs not in self._subjects:
             what = "completion" if event.task == "correctness" else "question"
             raise MalformedError("subject", f"it is about a {what} that is not there")
         ours = self._subjects[theirs]
         if ours is None:
-            raise MalformedError("subject", "its item is not in this database")
+            where = "database" if self._believed is None else "bundle"
+            raise MalformedError("subject", f"its item is not in this {where}")
         subject = event.task, ours
         if event.uuid not in self._here:
             self._check_text(subject, event)
+            check_past(event.created_at)
+            if self._believed is not None:
+                self._believed.check(event, bundling.name_of(self._called[theirs]))
         return Arrival(replace(event, subject=ours), name, role)
 
     def _person(self, row: int) -> tuple[str, str]:
@@ -120,9 +184,11 @@ class Incoming:
 
     def _find_subjects(self) -> dict[Subject, int | None]:
         """Their subjects -> ours; None where we have none."""
-        theirs = foreign.subjects(self._theirs)
-        found: dict[Subject, int | None] = {key: merging.find(self._ours, item) for key, item in theirs.items()}
-        missing = {key: item for key, item in theirs.items() if found[key] is None}
+        if self._believed is not None:
+            items = self._believed.items
+            return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}
+        found: dict[Subject, int | None] = {key: merging.find(self._ours, item) for key, item in self._called.items()}
+        missing = {key: item for key, item in self._called.items() if found[key] is None}
         # A bundle names items by what only the database that wrote it can read.
         return found | bundling.recognise(self._ours, missing)
 
@@ -139,14 +205,28 @@ class Incoming:
             raise MalformedError("content_hash", "it was given for another text")
 
     def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
-        target = arrival.event.supersedes
-        if target is None:
+        """Whether what the event speaks of is its maker's to speak of; said where it is not."""
+        event = arrival.event
+        if event.uuid in self._here:
             return True
-        held = found.get(target) or self._held(target)
-        if held is None or _may_supersede(arrival, held):
-            return True
-        self.refuse(arrival.event.uuid, "supersedes", "it takes back what somebody else said, or of another item")
-        return False
+        replaced = None if event.supersedes is None else found.get(event.supersedes) or self._held(event.supersedes)
+        wrong = None
+        if replaced is not None and not self._may_supersede(arrival, replaced):
+            wrong = "supersedes", "it takes back what somebody else said, or of another item"
+        elif event.kind in events.ANSWERS:
+            repeated = [one for uuid in event.seen if (one := found.get(uuid) or self._held(uuid)) is not None]
+            if not all(_is_of(arrival, one) for one in repeated):
+                wrong = "seen", "it repeats what somebody else said, or of another item"
+        if wrong:
+            self.refuse(event.uuid, *wrong, arrival.name, event.kind)
+        return not wrong
+
+    def _may_supersede(self, arrival: Arrival, held: Arrival) -> bool:
+        if self._believed is not None and not may_take_back(held.event.kind):
+            return False
+        # What one coordinator has excluded, any may take in again.
+        lifts = held.event.kind == "exclusion" and arrival.event.kind in ("retraction", "exclusion")
+        return _is_of(arrival, held) or (lifts and _subject(arrival) == _subject(held))
 
     def _held(self, uuid: str) -> Arrival | None:
         event = events.by_uuid(self._ours, uuid)
@@ -159,13 +239,13 @@ def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
         yield row, (tidy(name) if isinstance(name, str) else "", known_role)
 
 
-def _may_supersede(arrival: Arrival, held: Arrival) -> bool:
-    event, target = arrival.event, held.event
-    if (event.task, event.subject) != (target.task, target.subject):
-        return False
-    # What one coordinator has excluded, any may take in again.
-    lifts = target.kind == "exclusion" and event.kind in ("retraction", "exclusion")
-    return lifts or arrival.name == held.name
+def _is_of(arrival: Arrival, held: Arrival) -> bool:
+    """Whether two events are of one person, on one item."""
+    return arrival.name == held.name and _subject(arrival) == _subject(held)
+
+
+def _subject(arrival: Arrival) -> Subject:
+    return arrival.event.task, arrival.event.subject
 
 
 def _check_guideline(row: foreign.ForeignGuideline) -> None:

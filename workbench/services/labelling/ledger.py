@@ -9,7 +9,7 @@ from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
 from workbench.model.label import LabelEvent, Task, TaskState
 from workbench.services.project import Project
-from workbench.store import assignments, events, people, states
+from workbench.store import assignments, bundle_seals, events, people, states
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
@@ -56,6 +56,7 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
         events.append(connection, event)
     except events.Refused as error:
         raise AnnotationError(f"Not taken: {error}.") from error
+    bundle_seals.seal(connection, event.uuid)
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
 

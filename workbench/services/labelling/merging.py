@@ -8,23 +8,31 @@ again. What is taken is derived from the other file's content alone: it is opene
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from workbench.annotation.states import current_labels, rival_heads
+from workbench.errors import StoreError
 from workbench.model.label import LabelEvent, Task
 from workbench.services import transactions
 from workbench.services.labelling import checks, ledger
-from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject
+from workbench.services.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
+from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
 from workbench.store import events, foreign, guidelines, label_lines, merging, people, states
 from workbench.store.exporting import annotator_names
+
+Guideline = tuple[foreign.ForeignGuideline, str, str]
+"""A version of another database's guidelines, with its author's name and role."""
+
+Tell = Callable[[Path, Trusted], None]
+"""Called with what a whole database is about to be believed."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -66,7 +74,11 @@ class Merged(Struct, kw_only=True):
         surplus: Labels beyond an item's overlap.
         reopened: Items that were settled and are not any more: a label came late.
         people: How many of the new events are whose.
+        kinds: Of what kinds the new events are, such as flags.
         guidelines: Versions of the guidelines that are new here.
+        bundle: The bundle that the file is; None for a whole database.
+        trusted: What a whole database was believed.
+        not_believed: Why nothing of the file was taken; empty otherwise.
     """
 
     file: str
@@ -77,7 +89,11 @@ class Merged(Struct, kw_only=True):
     surplus: list[Surplus] = []
     reopened: list[Place] = []
     people: dict[str, int] = {}
+    kinds: dict[str, int] = {}
     guidelines: list[str] = []
+    bundle: Origin | None = None
+    trusted: Trusted | None = None
+    not_believed: str = ""
     files: list[Merged] | UnsetType = UNSET
 
 
@@ -85,9 +101,10 @@ def together(reports: Sequence[Merged]) -> Merged:
     """One report of several files, with ``files``; of one, its own."""
     if len(reports) == 1:
         return reports[0]
-    names = Counter[str]()
+    names, kinds = Counter[str](), Counter[str]()
     for report in reports:
         names.update(report.people)
+        kinds.update(report.kinds)
     return Merged(
         file="",
         events_new=sum(report.events_new for report in reports),
@@ -96,31 +113,103 @@ def together(reports: Sequence[Merged]) -> Merged:
         heads=[row for report in reports for row in report.heads],
         surplus=[row for report in reports for row in report.surplus],
         reopened=[row for report in reports for row in report.reopened],
-        people=dict(sorted(names.items())),
+        people=counted(names),
+        kinds=counted(kinds),
         guidelines=[version for report in reports for version in report.guidelines],
         files=list(reports),
     )
 
 
-def merge(project: Project, other: Path) -> Merged:
-    """Take the label events of another database that are not here yet; the other file is left as it is.
+def merge(project: Project, other: Path, *, whole: bool = False, tell: Tell | None = None) -> Merged:
+    """Take the label events of a bundle that came back, or of a whole database; the other file is left as it is.
 
-    Items are matched by data set, question id, completion id and text; people by name. Leases, drafts and skipped
-    items stay where they are.
+    Of a bundle of this database what its person may have said on its items is taken. Items are matched by data set,
+    question id, completion id and text; people by name. Leases, drafts and skipped items stay where they are.
+
+    Args:
+        whole: Believe all that the file says of anybody, whatever it is; else it is a bundle, or nothing is taken.
 
     Raises:
         StoreError: The other file is no workbench database, one of a newer program, damaged, or this one.
     """
+    return _take(project, _read(project, other, whole=whole), tell)
+
+
+def merge_all(
+    project: Project, others: Sequence[Path], *, whole: bool = False, tell: Tell | None = None
+) -> list[Merged]:
+    """Merge several files; one that can't be read is said to be refused, and the others are merged.
+
+    Raises:
+        StoreError: As `merge`, of a single file.
+    """
+    reports = []
+    for other in others:
+        try:
+            found = _read(project, other, whole=whole)
+        except StoreError as error:
+            if len(others) == 1:
+                raise
+            refused = [refused_event("file", "file", str(error), events=0)]
+            reports.append(Merged(file=str(other), not_believed=str(error), refused=refused))
+        else:
+            reports.append(_take(project, found, tell))
+    return reports
+
+
+class _Read(NamedTuple):
+    """What was read of a file; ``incoming`` is None where nothing of it is believed."""
+
+    file: Path
+    incoming: Incoming | None
+    guidelines: list[Guideline]
+    origin: Origin | None
+    why_not: str = ""
+
+
+def _read(project: Project, other: Path, *, whole: bool) -> _Read:
     project.database.require_other(other)
-    with foreign.opened(other) as theirs:
-        incoming = Incoming(project, theirs)
-        texts = list(incoming.guidelines())
-    taking = _Taking(project, incoming, str(other))
-    if texts:
-        taking.guidelines(texts)
-    for chunk in _chunks(incoming.arrivals):
+    try:
+        with foreign.opened(other) as theirs:
+            believed = None if whole else identify(project.database.reader(), theirs)
+            incoming = Incoming(project, theirs, believed)
+            return _Read(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
+    except NotBelievedError as error:
+        return _Read(other, None, [], None, str(error))
+
+
+def _take(project: Project, found: _Read, tell: Tell | None) -> Merged:
+    if found.incoming is None:
+        file = str(found.file)
+        return Merged(file=file, not_believed=found.why_not, refused=_all_of(found.file, found.why_not))
+    taking = _Taking(project, found.incoming, str(found.file))
+    taking.report.bundle = found.origin
+    if found.origin is None:
+        taking.report.trusted = found.incoming.trusted(len(found.guidelines))
+        if tell is not None:
+            tell(found.file, taking.report.trusted)
+    if found.guidelines:
+        taking.guidelines(found.guidelines)
+    for chunk in _chunks(found.incoming.arrivals):
         taking.subjects(chunk)
     return taking.report
+
+
+def _all_of(other: Path, why: str) -> list[RefusedEvent]:
+    """The events of a file of which nothing is taken, by person and kind."""
+    said = Counter[tuple[str, str]]()
+    with foreign.opened(other) as theirs:
+        names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
+        for row in foreign.events(theirs, ("annotator_id", "kind"), 0):
+            said[names.get(cast("int", row["annotator_id"]), ""), str(row["kind"])[:20]] += 1
+    some = said.most_common(_NAMED)
+    more = said.total() - sum(number for _, number in some)
+    refused = [refused_event("file", "bundle", why, *of, number) for of, number in some]
+    return refused + ([refused_event("file", "bundle", why, events=more)] if more or not some else [])
+
+
+_NAMED = 50
+"""Groups of events that are named where nothing of a file is taken."""
 
 
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
@@ -152,6 +241,7 @@ class _Taking:
         self._ids: dict[str, int] = {}
         self._checks = merging.checks(project.database.reader())
         self._new: Counter[str] = Counter()
+        self._kinds: Counter[str] = Counter()
         self.report = Merged(file=file, refused=incoming.refused)
 
     @contextmanager
@@ -160,12 +250,16 @@ class _Taking:
             self._ids = {name: row for row, name in annotator_names(connection).items()}
             yield connection
 
-    def guidelines(self, texts: Sequence[tuple[foreign.ForeignGuideline, str, str]]) -> None:
+    def guidelines(self, texts: Sequence[Guideline]) -> None:
         """Store the versions of the guidelines that are not here."""
         with self._transaction() as connection:
             held = {row.version: row.text for row in guidelines.every(connection)}
             for row, name, role in texts:
-                if row.version not in held:
+                if row.version not in held and self._incoming.is_bundle:
+                    self._incoming.refuse(
+                        f"guideline {row.version}", "version", "guidelines are written at home, not in a bundle", name
+                    )
+                elif row.version not in held:
                     author = self._person(connection, name, role)
                     guidelines.add(connection, row.version, row.text, author, row.created_at)
                     self.report.guidelines.append(row.version)
@@ -184,7 +278,7 @@ class _Taking:
                 answered.update(event.annotator for event in new if event.kind == "check")
             for person in answered:
                 checks.review(connection, person, self._policy)
-        self.report.people = dict(sorted(self._new.items()))
+        self.report.people, self.report.kinds = counted(self._new), counted(self._kinds)
 
     def _new_of(
         self, connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[Arrival]
@@ -195,14 +289,15 @@ class _Taking:
         for theirs, name, role in arrived:
             event = self._as_ours(theirs, self._ids.get(name, 0))
             if event.uuid in here:
-                self._compare(here[event.uuid], event)
+                self._compare(here[event.uuid], event, name)
             elif event.round > begun:
-                self._incoming.refuse(event.uuid, "round", f"round {event.round} was never begun")
+                self._refuse(event, name, "round", f"round {event.round} was never begun")
             elif events.is_there(connection, event.uuid):
-                self._incoming.refuse(event.uuid, "uuid", "it is here, of another item")
+                self._refuse(event, name, "uuid", "it is here, of another item")
             else:
                 new.append(replace(event, annotator=self._person(connection, name, role)))
                 self._new[name] += 1
+                self._kinds[event.kind] += 1
         return new
 
     def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:
@@ -210,11 +305,14 @@ class _Taking:
         is_check = event.kind == "label" and (event.task, event.subject, person) in self._checks
         return replace(event, annotator=person, kind="check" if is_check else event.kind)
 
-    def _compare(self, here: LabelEvent, theirs: LabelEvent) -> None:
+    def _compare(self, here: LabelEvent, theirs: LabelEvent, name: str) -> None:
         if _content(here) == _content(theirs):
             self.report.unchanged += 1
         else:
-            self._incoming.refuse(here.uuid, "uuid", "it is here with other content")
+            self._refuse(theirs, name, "uuid", "it is here with other content")
+
+    def _refuse(self, event: LabelEvent, name: str, field: str, message: str) -> None:
+        self._incoming.refuse(event.uuid, field, message, name, event.kind)
 
     def _person(self, connection: events.Connection, name: str, role: str) -> int:
         if name not in self._ids:

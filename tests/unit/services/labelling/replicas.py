@@ -183,11 +183,11 @@ def merged(folder: Path, replicas: Sequence[Replica], order: Sequence[int]) -> t
         copies.append(Replica(replicas[number].path, path))
     first, *others = copies
     for other in others:
-        assert not (refused := merge(first.project, other.path).refused), refused
+        assert not (refused := merge(first.project, other.path, whole=True).refused), refused
     first.check()
     said = canonical(first.project)
     for other in reversed(others):
-        report = merge(first.project, other.path)
+        report = merge(first.project, other.path, whole=True)
         assert (report.events_new, report.refused) == (0, [])
     again = canonical(first.project)
     for copy in copies:

@@ -229,9 +229,9 @@ class Team(RuleBasedStateMachine):
         if place == other:
             return
         replica, other_path = self.at(place), self.replicas[other].path
-        assert not (refused := merge(replica.project, other_path).refused), refused
+        assert not (refused := merge(replica.project, other_path, whole=True).refused), refused
         before = replica.dump()
-        again = merge(replica.project, other_path)
+        again = merge(replica.project, other_path, whole=True)
         assert (again.events_new, replica.dump() == before) == (0, True), "merging again changes something"
 
     # -- what holds ------------------------------------------------------------------------------------

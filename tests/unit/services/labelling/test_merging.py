@@ -100,7 +100,7 @@ def other(home: Project, tmp_path: Path) -> Project:
 def merged(home: Project, other: Project) -> Merged:
     other.close()
     before = other.path.read_bytes()
-    report = merge(home, other.path)
+    report = merge(home, other.path, whole=True)
     assert other.path.read_bytes() == before
     assert ledger.states_differ(home) == 0
     return report
@@ -398,14 +398,14 @@ def test_a_file_that_is_damaged_or_no_database_is_refused(
     path = tmp_path / "damaged.db"
     path.write_bytes({"text": b"no database", "empty": b""}.get(damage, bytes(raw)))
     with pytest.raises(StoreError):
-        merge(home, path)
+        merge(home, path, whole=True)
     assert canonical(home) == b""
 
 
 def test_what_is_no_file_or_the_database_itself_is_refused(home: Project, tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing.db"):
         with pytest.raises(StoreError):
-            merge(home, path)
+            merge(home, path, whole=True)
     with pytest.raises(StoreError, match="belongs to the database itself"):
         merge(home, home.path)
 
@@ -418,7 +418,7 @@ def test_a_database_that_was_not_closed_is_read_with_its_log(home: Project, othe
         shutil.copyfile(file, copied / file.name)
     (copied / "p.db-shm").unlink()
     before = {file: file.read_bytes() for file in copied.iterdir()}
-    assert taken(merge(home, copied / "p.db")) == (1, 0, [])
+    assert taken(merge(home, copied / "p.db", whole=True)) == (1, 0, [])
     assert {file: file.read_bytes() for file in copied.iterdir()} == before
 
 
@@ -464,16 +464,18 @@ def kill_merges(home: Project, other: Project, folder: Path, *, items: int, labe
     add(other, *made)
     other.close()
     whole = copy(home, folder / "whole")
-    merge(whole, other.path)
+    merge(whole, other.path, whole=True)
     home.close()
     for _ in range(kills):
         before = _events(home)
-        with subprocess.Popen([sys.executable, "-m", "workbench", "merge", home.path, other.path]) as process:
+        with subprocess.Popen(
+            [sys.executable, "-m", "workbench", "merge", home.path, other.path, "--whole"]
+        ) as process:
             while process.poll() is None and _events(home) == before:
                 time.sleep(0.001)
             process.kill()
         assert _events(home) > before
-    merge(home, other.path)
+    merge(home, other.path, whole=True)
     assert canonical(home) == canonical(whole)
     assert ledger.states_differ(home) == 0
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import wraps
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 import click
 
+from workbench.beside.parts import temporary_folder
 from workbench.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -84,8 +84,8 @@ def standard_output(*, as_json: bool) -> Iterator[Path]:
     """
     if as_json:
         raise UsageError("--json and - both mean standard output.", "Name a file, or leave --json out.")
-    with TemporaryDirectory() as folder:
-        file, status = Path(folder) / "-", None
+    with temporary_folder("output") as folder:
+        file, status = folder / "-", None
         with redirect_stdout(sys.stderr):
             try:
                 yield file

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
+import errno
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.beside.own_files import NotOwnFileError, TooLargeError, read_own, require_own
+from workbench.beside.parts import whole_file
 from workbench.config.toml import loads
 from workbench.errors import UsageError
 
@@ -27,8 +29,9 @@ def read(database: Path) -> dict[str, Any]:
     Raises:
         UsageError: The file is no TOML, too large or can't be read.
     """
+    path = file_of(database)
     try:
-        return read_toml(file_of(database))
+        return _toml(path, read_settings(path))
     except FileNotFoundError:
         return {}
 
@@ -40,7 +43,10 @@ def read_toml(path: Path) -> dict[str, Any]:
         FileNotFoundError: There is none.
         UsageError: The file is no TOML, too large or can't be read.
     """
-    text = read_text(path)
+    return _toml(path, read_text(path))
+
+
+def _toml(path: Path, text: str) -> dict[str, Any]:
     try:
         return loads(text)
     except (ValueError, RecursionError) as error:
@@ -48,27 +54,44 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: {error}.", "Correct that line.") from error
 
 
+def read_settings(path: Path) -> str:
+    """The text of a file that the program itself keeps.
+
+    Raises:
+        FileNotFoundError: There is none.
+        UsageError: It is no readable UTF-8, too large, or no plain file of one's own.
+    """
+    return _text(path, MOST_BYTES, read_own)
+
+
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """A small text file.
+    """A small text file that its user has named.
 
     Raises:
         FileNotFoundError: There is none.
         UsageError: It is no readable UTF-8, or larger than ``most`` bytes.
     """
+    return _text(path, most, _read_any)
+
+
+def _read_any(path: Path, most: int) -> bytes:
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no file.")
+    with path.open("rb") as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise TooLargeError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
+    return content
+
+
+def _text(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:
     try:
-        if path.exists() and not path.is_file():
-            raise UsageError(f"{path} is no file.")
-        with path.open("rb") as stream:
-            content = stream.read(most + 1)
+        return read(path, most).decode()
     except FileNotFoundError:
         raise
-    except OSError as error:
-        raise UsageError(f"{path}: {error}.", "The file must be readable UTF-8.") from error
-    if len(content) > most:
-        raise UsageError(f"{path} is larger than {most:,} bytes.")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
+    except (NotOwnFileError, TooLargeError) as error:
+        raise UsageError(f"{path}: {error.strerror}.") from error
+    except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}.", "The file must be readable UTF-8.") from error
 
 
@@ -78,19 +101,9 @@ def write_whole(path: Path, text: str) -> None:
     Raises:
         UsageError: It can't be written.
     """
-    target = path.resolve()
     try:
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(text.encode())
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.chmod(beside, mode)
-            os.replace(beside, target)
-        except BaseException:
-            Path(beside).unlink(missing_ok=True)
-            raise
+        require_own(path)
+        with whole_file(path) as stream:
+            stream.write(text.encode())
     except OSError as error:
         raise UsageError(f"{path} can't be written: {error.strerror}.") from error

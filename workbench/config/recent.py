@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.config.file import MOST_BYTES, read_text, write_whole
+from workbench.config.file import read_settings, write_whole
 from workbench.config.trust import user_folder
 from workbench.errors import WorkbenchError
 
@@ -32,7 +32,7 @@ class Opened(Struct, frozen=True):
 def recent() -> list[Opened]:
     """Those that are still there, the last one first; nothing where that can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
-        known = msgspec.json.decode(read_text(_place(), MOST_BYTES), type=list[Opened])
+        known = msgspec.json.decode(read_settings(_place()), type=list[Opened])
         return [opened for opened in known if Path(opened.path).is_file()][:_MOST]
     return []
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from workbench.config.file import read_text, write_whole
+from workbench.config.file import read_settings, write_whole
 from workbench.config.toml import loads
 from workbench.config.verifiers import NAME
 from workbench.errors import UsageError
@@ -32,7 +32,7 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
     try:
-        before = read_text(path)
+        before = read_settings(path)
     except FileNotFoundError:
         before = ""
     entry = {"kind": kind, **options}

@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import IO, Any, Literal
 
 import msgspec
 
+from workbench.beside.parts import whole_file
 from workbench.errors import FormatError
 from workbench.formats.documents import MISSING_PARQUET
 from workbench.formats.fields import RELEASED, RELEASED_KEYS
@@ -56,22 +56,16 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
     """
     if path.exists() and not force:
         raise FormatError(f"{path} exists.", "Use --force to replace it.")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with temporary.open("wb") as file:
+        with whole_file(path, private=False, replace=force) as file:
             if path.suffix == ".gz":
                 # No name and time inside: the same content gives the same bytes.
                 with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
                     yield compressed  # type: ignore[misc]
             else:
                 yield file
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the folder and the free space.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+from workbench.beside.own_files import append_own, open_own
 from workbench.errors import RunError
 from workbench.runs.lease import is_alive
 from workbench.store import runs
@@ -17,6 +18,7 @@ from workbench.store.connection import Database
 _START_S = 30.0
 _LOOK_S = 0.02
 _LOG_BYTES = 1_000_000
+_LAST_BYTES = 10_000
 
 
 def log_path(database: Path) -> Path:
@@ -57,10 +59,8 @@ def _has_begun(database: Database, pid: int) -> bool:
 
 def _spawn(database: Path) -> subprocess.Popen[bytes]:
     """Start the runner in a session of its own, where no key press and no closed terminal reaches it."""
-    log = log_path(database)
-    mode = "wb" if log.exists() and log.stat().st_size > _LOG_BYTES else "ab"
     try:
-        with log.open(mode) as stream:
+        with append_own(log_path(database), _LOG_BYTES) as stream:
             return subprocess.Popen(
                 [sys.executable, "-P", "-m", "workbench.runs.runner", os.fspath(database.resolve())],
                 stdin=subprocess.DEVNULL,
@@ -70,9 +70,15 @@ def _spawn(database: Path) -> subprocess.Popen[bytes]:
                 close_fds=True,
             )
     except OSError as error:
-        raise RunError(f"The background runner can't be started: {error}.") from error
+        where = f" {error.filename}:" if error.filename else ""
+        raise RunError(f"The background runner can't be started:{where} {error.strerror or error}.") from error
 
 
 def _last_line(database: Path) -> str:
-    lines = log_path(database).read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        with open_own(log_path(database)) as log:
+            log.seek(max(os.fstat(log.fileno()).st_size - _LAST_BYTES, 0))
+            lines = log.read(_LAST_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError as error:
+        return f"its log can't be read: {error.strerror}"
     return lines[-1] if lines else "it left no message"

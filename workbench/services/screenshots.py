@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
+from workbench.beside.parts import whole_file
 from workbench.errors import StoreError
 from workbench.services.project import Project
 
@@ -18,8 +19,8 @@ def write_screenshot(project: Project, svg: str) -> Path:
     for number in count(1):
         path = project.path.with_name(f"{project.path.stem}-screen-{number}.svg")
         try:
-            with path.open("x", encoding="utf-8") as file:
-                file.write(svg)
+            with whole_file(path, replace=False) as file:
+                file.write(svg.encode())
         except FileExistsError:
             continue
         except OSError as error:

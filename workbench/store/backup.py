@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from workbench.beside.parts import part_folder
 from workbench.errors import StoreError
 from workbench.model.progress import BYTES, step
 from workbench.store.connection import Database, open_connection
@@ -22,15 +23,15 @@ def backup(database: Database, target: Path, *, force: bool = False) -> int:
     database.require_other(target)
     if target.exists() and not force:
         raise StoreError(f"{target} exists.", "Use --force to replace it.")
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        _copy(database.path, temporary)
-        check(temporary)
-        put_in_place(temporary, target)
+        with part_folder(target) as part:
+            _copy(database.path, part / target.name)
+            check(part / target.name)
+            put_in_place(part / target.name, target)
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"{target}: {error}.", "The database itself is untouched.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"{target}: {getattr(error, 'strerror', None) or error}.", "The database itself is untouched."
+        ) from error
     return target.stat().st_size
 
 

@@ -8,17 +8,18 @@ nothing but time.
 
 from __future__ import annotations
 
-import os
+import re
 import struct
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
+from workbench.beside.own_files import read_own, require_own_folder
+from workbench.beside.parts import whole_file
 from workbench.store.changes import Mark
 
 SUFFIX = ".columns"
@@ -26,6 +27,10 @@ SUFFIX = ".columns"
 _FORMAT = 1
 _BEGINNING = struct.Struct("<II")
 _PADDED = 8
+_LARGEST = 1 << 30
+_LAST_VERSION = 2**63 - 1
+_KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
+"""Whole and real numbers: what else numpy could make of bytes is none of ours."""
 
 
 class Head(Struct, frozen=True, kw_only=True):
@@ -85,27 +90,32 @@ def run_of(name: str) -> int | None:
 def read(path: Path) -> Part | None:
     """A part; None where there is no file, or it is damaged or of another kind."""
     try:
-        whole = memoryview(path.read_bytes())
+        require_own_folder(path.parent)
+        whole = memoryview(read_own(path, _LARGEST))
         checksum, length = _BEGINNING.unpack_from(whole)
         if zlib.crc32(whole[4:]) != checksum:
             return None
         at = _BEGINNING.size + length
         head = msgspec.json.decode(whole[_BEGINNING.size : at], type=Head)
-    except (OSError, struct.error, msgspec.DecodeError):
+        bytes.fromhex(head.token)
+    except (OSError, struct.error, msgspec.MsgspecError, ValueError, RecursionError):
         return None
     if (head.format, head.byte_order) != (_FORMAT, sys.byteorder):
+        return None
+    if head.rows < 0 or not 0 <= head.version <= _LAST_VERSION or not all(map(_KIND.fullmatch, head.kinds.values())):
         return None
     columns = {}
     for column, kind in head.kinds.items():
         size = head.rows * int(kind[2:])
         columns[column] = whole[at : at + size]
         at += _padded(size)
+    if at != len(whole):
+        return None
     return Part(head=head, columns=columns)
 
 
 def write(path: Path, part: Part) -> bool:
     """Put a part in place of what stood there, whole or not at all; False where that can't be done."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     head = msgspec.json.encode(part.head)
     head += b" " * (_padded(len(head)) - len(head))
     pieces = [len(head).to_bytes(4, "little"), head, *_column_bytes(part.columns)]
@@ -113,14 +123,12 @@ def write(path: Path, part: Part) -> bool:
     for piece in pieces:
         checksum = zlib.crc32(piece, checksum)
     try:
-        path.parent.mkdir(exist_ok=True)
-        with temporary.open("wb") as file:
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        require_own_folder(path.parent)
+        with whole_file(path, durable=False) as file:
             file.write(checksum.to_bytes(4, "little"))
             file.writelines(pieces)
-        temporary.replace(path)
     except OSError:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         return False
     return True
 

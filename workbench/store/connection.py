@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
+from workbench.beside.own_files import require_plain
 from workbench.errors import StoreError
 from workbench.store import column_files, migrations
 from workbench.store.failures import explained, roll_back
@@ -45,11 +46,11 @@ class Database:
         _check_sqlite()
         try:
             _check_place(self.path, create=create)
-        except OSError as error:
-            raise StoreError(f"{self.path}: {error.strerror}.", "Check the name and its permissions.") from error
-        try:
             with explained(self.path):
                 migrations.bring_up_to_date(self.path)
+        except OSError as error:
+            place = error.filename or self.path
+            raise StoreError(f"{place}: {error.strerror}.", "Check the name and its permissions.") from error
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
             raise StoreError(f"{self.path}: the file is damaged.", "Go back to a backup.") from error
@@ -203,6 +204,9 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
+    for end in ("-wal", "-shm", "-journal"):
+        # SQLite would follow a link, and write where it leads.
+        require_plain(path.with_name(path.name + end))
 
 
 def _check_sqlite() -> None:

@@ -6,14 +6,16 @@ named here, of what are plain tables: views, triggers, generated columns and fun
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.beside.own_files import require_plain
+from workbench.beside.parts import temporary_folder
 from workbench.errors import StoreError
 from workbench.model.label import Task
 from workbench.store import migrations
@@ -68,8 +70,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
     with (
         explained(path),
-        tempfile.TemporaryDirectory(prefix="workbench-") as folder,
-        closing(_connect(path, Path(folder))) as connection,
+        temporary_folder("merge") as folder,
+        closing(_connect(path, folder)) as connection,
     ):
         try:
             _check_version(connection, path)
@@ -83,11 +85,11 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _connect(path: Path, folder: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?immutable=1"
-    if any(path.with_name(path.name + end).exists() for end in _BESIDE):
+    beside = [end for end in _BESIDE if os.path.lexists(path.with_name(path.name + end))]
+    if beside:
         # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
-        for end in ("", *_BESIDE):
-            if path.with_name(path.name + end).exists():
-                shutil.copyfile(path.with_name(path.name + end), folder / f"other{end}")
+        for end in ("", *beside):
+            _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
         address = f"{(folder / 'other').as_uri()}?mode=rw"
     connection = sqlite3.connect(address, uri=True, isolation_level=None)
     # Bytes that are no UTF-8 come out as lone surrogates, which the checks of single values find.
@@ -95,6 +97,17 @@ def _connect(path: Path, folder: Path) -> sqlite3.Connection:
     for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
+
+
+def _copy(source: Path, target: Path, *, plain: bool) -> None:
+    """Copy a file; a log beside a database is a file of its own, wherever a link might lead."""
+    try:
+        if plain:
+            require_plain(source)
+        with source.open("rb") as file, target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)
+    except OSError as error:
+        raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
 
 
 def _check_version(connection: sqlite3.Connection, path: Path) -> None:

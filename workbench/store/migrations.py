@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from workbench.beside.parts import part_folder
 from workbench.errors import StoreError
 from workbench.store import (
     schema,
@@ -186,7 +187,9 @@ def _unknown_names(connection: sqlite3.Connection) -> set[str]:
 def _keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
     copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
     if not copy.exists():
-        connection.execute("VACUUM INTO ?", (str(copy),))
+        with part_folder(copy) as part:
+            connection.execute("VACUUM INTO ?", (str(part / copy.name),))
+            (part / copy.name).rename(copy)
 
 
 def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:

@@ -12,6 +12,8 @@ from threading import Event
 
 import msgspec
 
+from workbench.beside.own_files import require_own
+from workbench.beside.parts import whole_file
 from workbench.errors import StoreError, UsageError, nearest
 from workbench.final_answer import HOW, FinalAnswer
 from workbench.final_answer.card import card_completion, card_reference
@@ -176,7 +178,9 @@ def write_item(project: Project, item: ItemDetail) -> Path:
     """
     path = project.path.with_name(f"{project.path.stem}-item-{item.id}.json")
     try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(item), indent=2) + b"\n")
+        require_own(path)
+        with whole_file(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(item), indent=2) + b"\n")
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
     return path

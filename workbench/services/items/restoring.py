@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from heapq import merge
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from workbench.beside.parts import part_folder
 from workbench.errors import FormatError, StoreError, UsageError
 from workbench.formats.archive.unpacking import Archive, opened_archive
 from workbench.formats.source import path_text
@@ -49,7 +49,8 @@ def restore(path: Path, target: Path) -> Restored:
         manifest = archive.manifest
         _require_readable(path, manifest)
         _require_room(target, manifest)
-        with _beside(target) as temporary, explained(target):
+        with part_folder(target) as part, explained(target):
+            temporary = part / target.name
             _fill(archive, temporary)
             _derive(archive, temporary)
             _require_sets(archive, temporary)
@@ -96,17 +97,6 @@ def _require_room(target: Path, manifest: Manifest) -> None:
         raise StoreError(
             f"{target}: the archive holds {wanted >> 20:,} MiB of rows and {free >> 20:,} MiB are free.", "Make room."
         )
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """A name beside ``target`` for a database in the making; removed unless it was given its name."""
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield temporary
-    finally:
-        for end in ("", "-wal", "-shm", "-journal"):
-            temporary.with_name(temporary.name + end).unlink(missing_ok=True)
 
 
 def _fill(archive: Archive, path: Path) -> None:

@@ -7,7 +7,6 @@ home the slots wait for the person; what never comes back is free again when its
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.beside.parts import part_folder
 from workbench.errors import AnnotationError, StoreError
 from workbench.formats.source import path_text
 from workbench.model.label import LabelEvent, Task
@@ -118,16 +118,12 @@ def bundle(
 @contextmanager
 def _new_project(path: Path) -> Iterator[Project]:
     """An empty database beside ``path``; removed unless it was given its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        project = open_project(temporary, create=True)
+    with part_folder(path) as part:
+        project = open_project(part / path.name, create=True)
         try:
             yield project
         finally:
             project.close()
-    finally:
-        for end in ("", "-wal", "-shm"):
-            temporary.with_name(temporary.name + end).unlink(missing_ok=True)
 
 
 def _take(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from workbench.model.verdict import Outcome
 from workbench.store import columns as stored
 from workbench.store.changes import Mark
 from workbench.store.column_files import Head, Part
-from workbench.store.columns import Connection
+from workbench.store.columns import FIELDS, ORIGINS, Connection
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -104,13 +105,35 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
     return _frozen(_without_empty(columns), {REASON: rows.reasons})
 
 
-def of_part(part: Part) -> Table:
-    """The table that stands in a file."""
+def of_part(part: Part) -> Table | None:
+    """The table that stands in a file; None where its columns are not those of a part, or hold what none can."""
     import numpy as np
 
     head = part.head
     columns = {name: np.frombuffer(values, dtype=head.kinds[name]) for name, values in part.columns.items()}
+    bounds = _bounds(head)
+    there = columns.keys() - {SCORE} if head.run is not None else columns.keys()
+    if there != bounds.keys() or head.names.keys() != {*(FIELDS if head.run is None else (REASON,))}:
+        return None
+    if not all(_within(columns[name], *bounds[name]) for name in bounds):
+        return None
+    if head.run is None and head.rows and not (np.diff(columns["item"]) > 0).all():
+        return None
     return Table(columns=columns, names=head.names)
+
+
+def _bounds(head: Head) -> dict[str, tuple[int, int]]:
+    """What the values of each whole-numbered column of a part lie between."""
+    codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
+    if head.run is not None:
+        return {"outcome": (-1, max(Outcome)), **codes}
+    row, count, sign = (1, 2**63 - 1), (0, 2**31 - 1), (-1, 1)
+    fixed = {"item": row, "question": row, "characters": count, "final": sign, "imported": sign}
+    return {**fixed, "origin": (0, len(ORIGINS) - 1), **codes}
+
+
+def _within(values: Array, least: int, most: int) -> bool:
+    return values.dtype.kind in "iu" and (not len(values) or bool(values.min() >= least and values.max() <= most))
 
 
 def to_part(table: Table, run: int | None, mark: Mark, schema: int, aligned: int) -> Part:

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final, Literal, get_args
 
+from workbench.beside.parts import whole_file
 from workbench.errors import StoreError
 from workbench.reports.document import Table
 from workbench.reports.markdown import markdown_table
@@ -36,8 +37,8 @@ def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
     for number in count(1):
         path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}{suffix}")
         try:
-            with path.open("x", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with whole_file(path, replace=False) as file:
+                file.write(text.encode())
         except FileExistsError:
             continue
         except (OSError, UnicodeEncodeError) as error:

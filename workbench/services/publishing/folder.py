@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from workbench.beside.parts import part_folder
 from workbench.errors import FormatError
 from workbench.model.publication import FolderManifest, PublishedFile
 
@@ -36,17 +37,16 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
         raise FormatError(f"{str(path)!r} is no name of a new folder.", "Name one in it.")
     _put_back(path)
     _check(path, force=force)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        temporary.mkdir()
-        yield temporary
-        _sync(temporary)
-        _check(path, force=force)
-        _rename(temporary, path)
+        with part_folder(path) as part:
+            temporary = part / "folder"
+            temporary.mkdir()
+            yield temporary
+            _sync(temporary)
+            _check(path, force=force)
+            _rename(temporary, path)
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the folder and the free space.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def place(folder: Path, path: str) -> Path:

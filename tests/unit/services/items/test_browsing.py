@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from threading import Event, Thread
@@ -207,6 +208,6 @@ def test_a_folder_that_cannot_be_written_to_is_named(project: Project, monkeypat
     def refused(*_: object) -> None:
         raise PermissionError(stat.S_IRUSR, "Permission denied")
 
-    monkeypatch.setattr(Path, "write_bytes", refused)
+    monkeypatch.setattr(os, "replace", refused)
     with pytest.raises(StoreError, match="Permission denied"):
         browsing.write_item(project, browsing.read(project, 3))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import shutil
 import threading
@@ -230,9 +231,9 @@ def test_a_place_that_takes_no_file_does_no_harm(
     if trouble == "a file stands there":
         folder.write_text("mine")
     elif trouble == "full disk":
-        monkeypatch.setattr(Path, "open", _raise_full)
+        monkeypatch.setattr(os, "fdopen", _raise_full)
     else:
-        monkeypatch.setattr(Path, "replace", _raise_full)
+        monkeypatch.setattr(os, "replace", _raise_full)
     agree(columns(project), project, (1,))
     monkeypatch.undo()
     if trouble == "a file stands there":

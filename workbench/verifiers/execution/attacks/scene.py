@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import socket
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -15,11 +13,16 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.beside.parts import new_mark, remove_marked, sweep, temporary_folder
+
 VARIABLE: Final = "WORKBENCH_PLANTED"
 """Environment variable of the attacked process that holds the secret."""
 
 ANY: Final = ""
 """Stands for an attack whose name is not known."""
+
+_REACHED: Final = tuple(map(Path, (".", "/", "/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~"))))
+"""Folders outside that attacks try to write in; where they can, what they leave is taken away."""
 
 _SECRET_FILE: Final = 48
 _FILES: Final = frozenset(("secret", "target", "listener"))
@@ -76,10 +79,12 @@ class Stage:
 def staged() -> Iterator[Stage]:
     """Set a scene up, and take it away after use."""
     with ExitStack() as stack:
-        folder = tempfile.mkdtemp(prefix="workbench-attacks-")
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
         os.chmod(folder, 0o777)
-        mark, secret = f"attack{secrets.token_hex(4)}", f"planted-{secrets.token_hex(16)}"
+        mark, secret = new_mark(), f"planted-{secrets.token_hex(16)}"
+        for place in _REACHED:
+            sweep(place)
+            stack.callback(remove_marked, place, mark)
         for name, text in (("secret", secret.ljust(_SECRET_FILE, "\n")), ("target", "untouched\n")):
             (Path(folder) / name).write_text(text)
             (Path(folder) / name).chmod(0o666)

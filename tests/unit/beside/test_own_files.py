@@ -1,0 +1,163 @@
+"""What somebody else may put in the place of a file that the program keeps is neither read, written nor waited for."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.beside.own_files import NotOwnFileError, append_own, open_own, read_own
+from workbench.beside.parts import whole_file
+from workbench.config import file as settings
+from workbench.config.writing import save_verifier
+from workbench.errors import RunError, StoreError, UsageError
+from workbench.runs import launch
+from workbench.services.items import browsing
+from workbench.services.project import open_project
+from workbench.services.screenshots import write_screenshot
+from workbench.store import column_files
+
+ANOTHER = 65534
+
+
+def _link(place: Path, victim: Path) -> None:
+    place.symlink_to(victim)
+
+
+def _hard_link(place: Path, victim: Path) -> None:
+    place.hardlink_to(victim)
+
+
+def _pipe(place: Path, _: Path) -> None:
+    os.mkfifo(place)
+
+
+def _folder(place: Path, _: Path) -> None:
+    place.mkdir()
+
+
+def _socket(place: Path, _: Path) -> None:
+    os.mknod(place, stat.S_IFSOCK | 0o600)
+
+
+def _dangling(place: Path, victim: Path) -> None:
+    place.symlink_to(victim.with_name("not-there"))
+
+
+def _of_another(place: Path, _: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root gives files away")
+    place.write_text("theirs")
+    os.chown(place, ANOTHER, ANOTHER)
+
+
+HOSTILE: list[Callable[[Path, Path], None]] = [_link, _hard_link, _pipe, _folder, _socket, _dangling, _of_another]
+hostile = pytest.mark.parametrize("put", HOSTILE, ids=lambda put: put.__name__.strip("_"))
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    (tmp_path / "elsewhere").mkdir()
+    path = tmp_path / "elsewhere" / "authorized_keys"
+    path.write_text("mine\n")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _untouched(victim: Path) -> object:
+    yield
+    assert victim.read_text() == "mine\n"
+    assert os.listdir(victim.parent) == [victim.name]
+
+
+@hostile
+def test_it_is_named_and_left(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+    place = tmp_path / "kept"
+    put(place, victim)
+    before = os.lstat(place)
+    for use in (open_own, lambda path: read_own(path, 10), lambda path: append_own(path, 10)):
+        with pytest.raises(NotOwnFileError, match=r"remove it.*kept"):
+            use(place)
+    after = os.lstat(place)
+    assert (after.st_mode, after.st_size, after.st_mtime_ns) == (before.st_mode, before.st_size, before.st_mtime_ns)
+
+
+@hostile
+def test_a_runner_writes_no_log_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+    project = make_project(tmp_path, numbered(2))
+    put(launch.log_path(project.path), victim)
+    with pytest.raises(RunError, match=r"can't be started: .*p\.db\.runner\.log: it is .*remove it"):
+        launch.ensure_runner(project.database)
+
+
+@hostile
+def test_settings_are_not_taken_from_there(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+    put(settings.file_of(tmp_path / "p.db"), victim)
+    with pytest.raises(UsageError, match="remove it"):
+        settings.read(tmp_path / "p.db")
+    with pytest.raises(UsageError, match="remove it"):
+        save_verifier(settings.file_of(tmp_path / "p.db"), "mine", "exact", {})
+
+
+@hostile
+def test_a_log_of_the_database_is_not_followed(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]) -> None:
+    make_project(tmp_path, numbered(2)).close()
+    for end in ("-wal", "-shm", "-journal"):
+        if put is _of_another:
+            continue
+        place = tmp_path / f"p.db{end}"
+        put(place, victim)
+        with pytest.raises(StoreError, match="remove it"):
+            open_project(tmp_path / "p.db")
+        place.rmdir() if place.is_dir() else place.unlink()
+    open_project(tmp_path / "p.db").close()
+
+
+@hostile
+@pytest.mark.parametrize("what", ["folder", "part"])
+def test_columns_are_read_anew(tmp_path: Path, victim: Path, put: Callable[[Path, Path], None], what: str) -> None:
+    folder = column_files.folder(tmp_path / "p.db")
+    if what == "part":
+        folder.mkdir()
+    place, leads = (folder, victim.parent) if what == "folder" else (folder / "items", victim)
+    if what == "folder" and put is _hard_link:
+        leads = victim
+    put(place, leads)
+    assert column_files.read(folder / "items") is None
+
+
+@hostile
+def test_what_is_written_beside_goes_nowhere_else(
+    tmp_path: Path, victim: Path, put: Callable[[Path, Path], None]
+) -> None:
+    project = make_project(tmp_path, numbered(2))
+    put(tmp_path / "p-item-1.json", victim)
+    put(tmp_path / "p-screen-1.svg", victim)
+    with pytest.raises(StoreError, match="remove it"):
+        browsing.write_item(project, browsing.read(project, 1))
+    written = write_screenshot(project, "<svg/>")
+    assert written.name == "p-screen-2.svg"
+    assert stat.S_IMODE(written.stat().st_mode) == 0o600
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with append_own(tmp_path / "log", 10) as log:
+        log.write(b"x" * 11)
+    with append_own(tmp_path / "log", 10) as log:
+        log.write(b"anew")
+    assert (tmp_path / "log").read_bytes() == b"anew"
+    (tmp_path / "shared").write_text("")
+    (tmp_path / "shared").chmod(0o666)
+    for name in ("log", "new", "shared"):
+        if name != "log":
+            with whole_file(tmp_path / name) as file:
+                file.write(b"1")
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == (0o644 if name == "shared" else 0o600)
+    with whole_file(tmp_path / "export", private=False) as file:
+        file.write(b"1")
+    (tmp_path / "plain").touch()
+    assert (tmp_path / "export").stat().st_mode == (tmp_path / "plain").stat().st_mode

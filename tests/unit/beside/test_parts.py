@@ -1,0 +1,131 @@
+"""What is in the making has a name of its own, and what was left over is swept once its process is gone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from workbench.beside.parts import new_mark, part_folder, remove_marked, sweep, temporary_folder, whole_file
+from workbench.beside.processes import Process, this_process, ticks_of
+
+DIES = """
+import os, sys, tempfile
+from pathlib import Path
+from workbench.beside.parts import new_mark, part_folder, temporary_folder, whole_file
+tempfile.tempdir = sys.argv[1]
+place = Path(sys.argv[1]) / "out.csv"
+with whole_file(place) as file, part_folder(place.with_name("new.db")) as part, temporary_folder("merge") as other:
+    (part / "new.db").write_text("half"), (part / "new.db-wal").write_text("half"), (other / "a").write_text("half")
+    os.symlink("/", place.with_name(f"symlink-race-{new_mark()}.new"))
+    (place.with_name(f"fill-{new_mark()}")).mkdir()
+    file.write(b"half"), file.flush()
+    print("made", flush=True)
+    sys.stdin.read() if len(sys.argv) > 2 else os._exit(9)
+"""
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    """A folder with all that a killed process leaves."""
+    subprocess.run([sys.executable, "-c", DIES, tmp_path], check=False, stdout=subprocess.DEVNULL)
+    assert len(list(tmp_path.iterdir())) == 5
+    return tmp_path
+
+
+def test_what_a_killed_process_left_is_swept(left: Path) -> None:
+    assert sweep(left) == 5
+    assert list(left.iterdir()) == []
+
+
+def test_the_next_to_write_there_sweeps(left: Path) -> None:
+    with whole_file(left / "another") as file:
+        file.write(b"1")
+    assert [path.name for path in left.iterdir()] == ["another"]
+
+
+def test_what_a_living_process_makes_stays(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", DIES, tmp_path, "lives"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"made\n"
+        assert sweep(tmp_path) == 0
+        assert len(list(tmp_path.iterdir())) == 5
+        process.kill()
+    assert sweep(tmp_path) == 5
+
+
+def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
+    dead = next(path.name for path in left.iterdir() if path.name.startswith(".out"))
+    theirs = [".part", "a.part", f"{dead[1:]}", f"{dead}.kept", ".x.12.34.part", ".x.-1.part", ".x..part", "workbench-"]
+    theirs += ["workbench-bench", "workbench-attacks-ab12cd34", "attack12", "my-attack1-2-notahex8"]
+    for name in theirs:
+        (left / name).touch()
+    os.mkfifo(left / dead.replace("out", "pipe"))
+    theirs.append(dead.replace("out", "pipe"))
+    if os.geteuid() == 0:
+        theirs.append(dead.replace("out", "another"))
+        (left / theirs[-1]).touch()
+        os.chown(left / theirs[-1], 65534, 65534)
+    assert sweep(left) == 5 + theirs.count(".x.12.34.part") * (not Process(34, None).lives())
+    assert {path.name for path in left.iterdir()} >= set(theirs) - {".x.12.34.part"}
+
+
+def test_a_link_is_removed_and_what_it_leads_to_stays(left: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    aside = tmp_path_factory.mktemp("aside")
+    (aside / "mine").touch()
+    dead = next(path for path in left.iterdir() if path.name.startswith(".new"))
+    (left / dead.name.replace("new", "link")).symlink_to(aside)
+    (dead / "inside").symlink_to(aside)
+    assert sweep(left) == 6
+    assert (aside / "mine").exists()
+
+
+def test_a_number_that_was_given_out_again_is_another_process(tmp_path: Path) -> None:
+    us = this_process()
+    (tmp_path / f".a.{us.pid}-{us.ticks}.part").touch()
+    (tmp_path / f".b.{us.pid}-{(us.ticks or 0) + 1}.part").touch()
+    (tmp_path / f".c.{us.pid}.part").touch()
+    assert sweep(tmp_path) == 1
+    assert sorted(path.name[:2] for path in tmp_path.iterdir()) == [".a", ".c"]
+    assert ticks_of(2**31 - 1) is None
+
+
+def test_a_part_that_is_held_is_made_elsewhere(left: Path) -> None:
+    """Its process has another number here, as in another container: its lock says that it lives."""
+    held = next(path for path in left.iterdir() if path.name.startswith(".out"))
+    with held.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert sweep(left) == 4
+    assert [path.name for path in left.iterdir()] == [held.name]
+
+
+def test_nothing_is_left_of_what_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(ValueError, match="midway"), _all(tmp_path):
+        raise ValueError("midway")
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "there").write_text("old")
+    with pytest.raises(FileExistsError), whole_file(tmp_path / "there", replace=False) as file:
+        file.write(b"new")
+    assert (tmp_path / "there").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+    with whole_file(tmp_path / ("ü" * 127)) as file:
+        file.write(b"a long name")
+    remove_marked(tmp_path, new_mark())
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@contextmanager
+def _all(folder: Path) -> Iterator[None]:
+    with whole_file(folder / "a"), part_folder(folder / "b") as part, temporary_folder("merge"):
+        (part / "c").mkdir()
+        yield

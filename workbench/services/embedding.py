@@ -1,4 +1,7 @@
-"""Embeddings of texts, from a model server or a model on this machine."""
+"""Embeddings of texts, from a model server or a model on this machine.
+
+Control tokens in texts are broken, as in what judges read, so that no text can end early.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 from workbench.errors import UsageError
 from workbench.services.generation import Models, Watch, generating
 from workbench.services.project import Project
+from workbench.verifiers.control_tokens import neutralised
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import FloatArray
@@ -31,7 +35,7 @@ def from_server(
     import numpy as np
 
     with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
-        return np.array(writer.embed(texts))
+        return np.array(writer.embed([neutralised(text) for text in texts]))
 
 
 def from_local(model: str, texts: Sequence[str]) -> FloatArray:
@@ -49,5 +53,7 @@ def from_local(model: str, texts: Sequence[str]) -> FloatArray:
             "sentence-transformers is not installed.", "Run: pip install 'verifier-workbench[embeddings]'"
         ) from error
     loaded = SentenceTransformer(model, trust_remote_code=False, model_kwargs={"use_safetensors": True})
-    found: FloatArray = loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
+    found: FloatArray = loaded.encode(
+        [neutralised(text) for text in texts], convert_to_numpy=True, show_progress_bar=False
+    )
     return found

@@ -212,6 +212,41 @@ async def test_failures_are_limited(project: Project, address: Address) -> None:
     assert statuses == [403] * 10 + [429] * 2
 
 
+async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_address(
+    project: Project, address: Address
+) -> None:
+    """Behind a proxy or a tunnel everybody comes from one address: a stranger's guesses lock out nobody."""
+    headers = {"Origin": origin(address)}
+    links = {name: tokens.new_link(project, name) for name in ("ann", "ben")}
+    async with browser(address) as stranger:
+        for number in range(30):
+            async with stranger.post("/enter", data=f"{number:A>43}", headers=headers) as answer:
+                assert answer.status == (403 if number < 10 else 429)
+    for name, link in links.items():
+        async with browser(address) as client:
+            async with client.post("/enter", data=link, headers=headers) as answer:
+                assert answer.status == 204
+            async with tab(client, address) as page:
+                await page.wait_for(f"I am {name}")
+    async with browser(address) as stranger:
+        for guess in (links["ann"], "A" * 43, "", "x"):
+            async with stranger.post("/enter", data=guess, headers=headers) as answer:
+                assert (answer.status, await answer.text()) == (429, "Too many attempts. Wait a minute.")
+
+
+async def test_what_is_refused_is_never_written_for(
+    project: Project, address: Address, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guesses cost a look-up by a hash each, and never the database's one writer."""
+    written: list[object] = []
+    monkeypatch.setattr(type(project.database), "write", lambda *_: written.append(1))
+    async with browser(address) as stranger:
+        for guess in (*("B" * 43,) * 15, "short", "ä" * 43, "A" * 43 + "\n"):
+            async with stranger.post("/enter", data=guess.encode(), headers={"Origin": origin(address)}) as answer:
+                assert answer.status in (403, 429)
+    assert written == []
+
+
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"A" * 43 + b"\n", b"\x00" * 43], ids=repr)
 async def test_bodies_that_are_no_link(address: Address, body: bytes) -> None:
     headers = {"Origin": origin(address), "Content-Type": "text/plain; charset=nonsense"}

@@ -14,7 +14,8 @@ from msgspec import Struct
 from workbench.llm.records import Message
 from workbench.model.code import CodeTest
 from workbench.model.evolution import Mode
-from workbench.verifiers.judges.fence import delimiter, fenced, neutralised
+from workbench.verifiers.control_tokens import neutralised
+from workbench.verifiers.judges.fence import BROKEN_NOTICE, delimiter, fenced
 
 _LONGEST_SHOWN = 600
 """Characters of a test that a model is shown."""
@@ -90,7 +91,9 @@ def for_tests(mode: Mode, shown: Shown, count: int, secret: bytes) -> tuple[Mess
         count: Tests asked for.
         secret: The database's own, for the lines around texts.
     """
-    name = f"`{shown.entry_point}`" if shown.entry_point else "what the problem asks for"
+    # Only texts have lines around them: what is put in beside them must be a bare name.
+    called = shown.entry_point or ""
+    name = f"`{called}`" if called.isidentifier() else "what the problem asks for"
     programs = [(f"program {number}", text) for number, text in enumerate(shown.programs, 1)]
     tests = "\n".join(f"{number}. {_cut(test.source)}" for number, test in enumerate(shown.tests, 1))
     results = "\n".join(
@@ -114,8 +117,11 @@ def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tu
     """What is wanted, then the data: each part by its name, between lines that its author could not have written."""
     texts = [neutralised(text) for _, text in parts]
     line = delimiter(secret, texts)
+    system = _SYSTEM.format(line=line)
+    if any(text != given for text, (_, given) in zip(texts, parts, strict=True)):
+        system = f"{system} {BROKEN_NOTICE.strip()}"
     blocks = [f"{name}:\n{fenced(text, line)}" for (name, _), text in zip(parts, texts, strict=True)]
-    return (Message("system", _SYSTEM.format(line=line)), Message("user", "\n\n".join([words, *blocks])))
+    return (Message("system", system), Message("user", "\n\n".join([words, *blocks])))
 
 
 def _cut(source: str) -> str:

@@ -9,12 +9,44 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import Final
 
 from workbench.model.rewarding import OpenRlhfRewards
 from workbench.model.verdict import Verdict, VerifierInput
 from workbench.services.rewarding.scale import Scale, is_undecided
 from workbench.services.rewarding.texts import column, text
-from workbench.verifiers.judges.fence import tokens
+
+_BARE: Final = (
+    *(
+        "<s>",
+        "</s>",
+        "<pad>",
+        "<bos>",
+        "<eos>",
+        "<sop>",
+        "<start_of_turn>",
+        "<end_of_turn>",
+        "<turn|>",
+        "<|turn>",
+        "[e~[",
+    ),
+    *(
+        "[INST]",
+        "[/INST]",
+        "<<SYS>>",
+        "<</SYS>>",
+        "[SYSTEM_PROMPT]",
+        "[/SYSTEM_PROMPT]",
+        "[AVAILABLE_TOOLS]",
+        "[gMASK]",
+    ),
+    *("[/AVAILABLE_TOOLS]", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[/TOOL_RESULTS]", "<BOS_TOKEN>", "<EOS_TOKEN>"),
+    *("[PAD]", "[EOS]", "[EOT]", "<seed:eos>", "<seed:pad>", "<longcat_s>", "</longcat_s>"),
+)
+"""Tokens without bars that end a turn or fill up a row; a tag in their form, such as ``</answer>``, is the answer's."""
+
+# <|im_end|> <｜end▁of▁sentence｜> [|endofturn|], from behind.
+_BARRED: Final = r">[|｜][^\s<>|｜]{1,80}+[|｜]<|\]\|[^\s\[\]|]{1,80}+\|\["
 
 
 def inputs(queries: object, prompts: object, labels: object, query: str = "queries") -> list[VerifierInput]:
@@ -54,8 +86,8 @@ def completion_of(query: str, prompt: str) -> str:
 @cache
 def _ends() -> re.Pattern[str]:
     """The tokens with which chat formats mark turns, and white space behind them, in a text read backwards."""
-    backwards = sorted((re.escape(token[::-1]) for token in tokens()), key=len, reverse=True)
-    return re.compile(rf"(?:\s*+(?:{'|'.join(backwards)}))++")
+    backwards = sorted((re.escape(token[::-1]) for token in _BARE), key=len, reverse=True)
+    return re.compile(rf"(?:\s*+(?:{_BARRED}|{'|'.join(backwards)}))++")
 
 
 def rewards(verdicts: Sequence[Verdict], scale: Scale) -> OpenRlhfRewards:

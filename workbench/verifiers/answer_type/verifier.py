@@ -27,12 +27,12 @@ class AnswerType:
     options: ClassVar[dict[str, str]] = {
         **SERVER_OPTIONS,
         "fence": "whether texts stand between lines their author can't guess: on (default) or off",
-        "neutralise": "whether chat-control tokens in texts are broken: on (default) or off",
+        "neutralise": "whether control tokens in texts are broken: on (default) or off",
         **LIMIT_OPTIONS,
     }
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = ANSWER_TYPE
-    version: str = "1"
+    version: str = "2"
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:

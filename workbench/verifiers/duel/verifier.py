@@ -41,7 +41,7 @@ class JudgeDuel:
     }
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = DUEL
-    version: str = "1"
+    version: str = "2"
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:

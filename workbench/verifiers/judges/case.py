@@ -9,9 +9,10 @@ from msgspec import Struct
 from workbench.final_answer import reply_start
 from workbench.llm.endings import Ending, ending
 from workbench.llm.records import Ask, Chat, Message, Reply
-from workbench.verifiers.judges.fence import NOTICE, delimiter, fenced, neutralised
+from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.judges.fence import BROKEN_NOTICE, NOTICE, delimiter, fenced
 from workbench.verifiers.judges.parsers.reply import THINK
-from workbench.verifiers.judges.placeholders import fill
+from workbench.verifiers.judges.placeholders import pieces
 from workbench.verifiers.judges.template import Call
 
 
@@ -47,7 +48,7 @@ class Case(Struct, frozen=True, kw_only=True):
         item: The completion's row id.
         texts: The text of each placeholder; a reference that is switched off isn't among them.
         secret: What delimiters follow from; None for no delimiters.
-        neutralise: Whether chat-control tokens are broken.
+        neutralise: Whether control tokens are broken.
     """
 
     item: int
@@ -62,15 +63,19 @@ class Case(Struct, frozen=True, kw_only=True):
             call: A template's.
             made: Texts that came up in judging, by placeholder, such as earlier replies.
         """
-        texts = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
-        if self.neutralise:
-            texts = {name: neutralised(text) for name, text in texts.items()}
+        given = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
+        texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
         fence = delimiter(self.secret, texts.values()) if self.secret is not None else None
-        contents = [
-            fill(content, texts, lambda text: fenced(text, fence) if fence else text) for _, content in call.messages
+        filled = [
+            pieces(content, texts, lambda text: fenced(text, fence) if fence else text) for _, content in call.messages
         ]
+        # A text's end and what stands behind it may make a token together.
+        contents = ["".join(part for part, _ in parts) for parts in filled]
+        if self.neutralise:
+            contents = [neutralised_within(parts) for parts in filled]
         if fence:
-            contents[0] = NOTICE.format(fence=fence) + contents[0]
+            broken = BROKEN_NOTICE if texts != given else ""
+            contents[0] = NOTICE.format(fence=fence) + broken + contents[0]
         roles = [role for role, _ in call.messages]
         messages = tuple(Message(role, content) for role, content in zip(roles, contents, strict=True))
         return Prepared(Chat(messages=messages, sampling=call.sampling), fence)

@@ -37,20 +37,25 @@ def fill(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) ->
         texts: The text each placeholder stands for; one that is missing or empty hides its section.
         dress: Makes of a text what is put in.
     """
-    parts: list[str] = []
+    return "".join(part for part, _ in pieces(content, texts, dress))
+
+
+def pieces(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) -> list[tuple[str, bool]]:
+    """What `fill` makes, piece by piece, each with whether it was put in."""
+    parts: list[tuple[str, bool]] = []
     at, hidden = 0, False
     for mark in _MARK.finditer(content):
         sign, name = mark.groups()
         if name not in texts:
             continue
         if not hidden:
-            parts.append(content[at : mark.start()])
+            parts.append((content[at : mark.start()], False))
         at = mark.end()
         if sign:
             hidden = sign != "/" and bool(texts[name]) == (sign == "!")
         elif not hidden:
-            parts.append(dress(texts[name]))
-    return "".join((*parts, content[at:]))
+            parts.append((dress(texts[name]), True))
+    return [*parts, (content[at:], False)]
 
 
 def used(content: str, known: frozenset[str]) -> frozenset[str]:

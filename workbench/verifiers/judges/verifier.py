@@ -31,7 +31,7 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-JUDGE_VERSION = "3"
+JUDGE_VERSION = "4"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 
 SAMPLING_OPTIONS: dict[str, str] = {
@@ -52,7 +52,7 @@ _OWN: dict[str, str] = {
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
     "samples": "replies an item; several are a vote (default 1)",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
-    "neutralise": "whether chat-control tokens in texts are broken: on (default) or off",
+    "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
 _MOST_SAMPLES = 1000

@@ -1,4 +1,4 @@
-"""How a question and a completion become a reward model's input: every text word for word."""
+"""How a question and a completion become a reward model's input: every text word for word but for control tokens."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from workbench.model.verdict import VerifierInput
+from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.serving import switch
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -18,6 +19,7 @@ FORM_OPTIONS = {
     "format": "the input's text with {question}, {completion} and, where it is on, {reference} in it; "
     "where the model takes question and completion apart, the question's text (default: one below the other)",
     "reference": "true: the reference answer goes in as well (default false)",
+    "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
 """Options of `form_from`, and what they do."""
 
@@ -28,15 +30,29 @@ class Form(Struct, frozen=True, kw_only=True):
     Attributes:
         text: Known names in braces are replaced in one pass; other braces stand for themselves.
         reference: Whether the reference answer goes in.
+        neutralise: Whether control tokens in the item's texts are broken; those in the form's own text never are.
     """
 
     text: str
     reference: bool
+    neutralise: bool
 
     def fill(self, item: VerifierInput) -> str:
         """The text with an item's question, reference and completion in it."""
         fields = {"question": item.question, "reference": item.reference, "completion": item.completion}
-        return _PLACEHOLDER.sub(lambda found: fields[found[1]], self.text)
+        # Of a split by a pattern with a group every second part is what the group held.
+        split = enumerate(_PLACEHOLDER.split(self.text))
+        parts = [(fields[part], True) if number % 2 else (part, False) for number, part in split]
+        return neutralised_within(parts) if self.neutralise else "".join(part for part, _ in parts)
+
+    def alone(self, text: str) -> str:
+        """A text of the item's that goes out beside the form."""
+        return neutralised(text) if self.neutralise else text
+
+    def config(self) -> dict[str, object]:
+        """What a score depends on."""
+        usual = {} if self.neutralise else {"neutralise": False}
+        return {"format": self.text, "reference": self.reference, **usual}
 
 
 def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
@@ -61,4 +77,4 @@ def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
         if not is_wanted and name in found:
             why = "reference is not true" if name == "reference" else "the completion goes out beside it"
             raise ValueError(f"format: {{{name}}} has no place in it, since {why}")
-    return Form(text=text, reference=reference)
+    return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))

@@ -41,7 +41,7 @@ class RewardLocal:
     isolation: Isolation = "process"
 
     def __init__(self, **options: str) -> None:
-        self.version = f"1+{installed('transformers', 'torch', hint=_HINT)}"
+        self.version = f"2+{installed('transformers', 'torch', hint=_HINT)}"
         self._model_name = required(options, "model")
         self._revision = options.get("revision")
         self._chat = switch(options, "chat", default=False)
@@ -61,8 +61,7 @@ class RewardLocal:
         return {
             "model": self._model_name,
             "revision": self._revision,
-            "format": self._form.text,
-            "reference": self._form.reference,
+            **self._form.config(),
             "chat": self._chat,
             "activation": "off",
             "label": self._label,
@@ -113,5 +112,8 @@ class RewardLocal:
         text = self._form.fill(item)
         if not self._chat:
             return list(self._tokenizer(text)["input_ids"])
-        messages = [{"role": "user", "content": text}, {"role": "assistant", "content": item.completion}]
+        messages = [
+            {"role": "user", "content": text},
+            {"role": "assistant", "content": self._form.alone(item.completion)},
+        ]
         return list(self._tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False))

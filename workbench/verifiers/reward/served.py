@@ -38,7 +38,7 @@ class RewardModel:
     }
     preload: ClassVar[tuple[str, ...]] = ()
     name: str = "reward-model"
-    version: str = "1"
+    version: str = "2"
     isolation: Isolation = "served"
 
     def __init__(self, **options: str) -> None:
@@ -57,8 +57,7 @@ class RewardModel:
             "model": self._server.model,
             SERVER_AT: list(self._server.places),
             "dialect": self._dialect,
-            "format": self._form.text,
-            "reference": self._form.reference,
+            **self._form.config(),
             "activation": self._activation,
             "label": self._label,
             "threshold": self._threshold,
@@ -81,7 +80,9 @@ class RewardModel:
         activate = _ACTIVATE[self._activation]
         text = self._form.fill(item)
         if self._dialect in _PAIRED:
-            return Scoring(task=self._dialect, query=text, texts=(item.completion,), activate=activate)
+            return Scoring(
+                task=self._dialect, query=text, texts=(self._form.alone(item.completion),), activate=activate
+            )
         return Scoring(task=self._dialect, texts=(text,), activate=activate)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

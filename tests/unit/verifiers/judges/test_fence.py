@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, SECRET, requests
 from workbench.verifiers.judges import fence
-from workbench.verifiers.judges.fence import delimiter, neutralised
+from workbench.verifiers.judges.fence import delimiter
 
 TEXTS = st.lists(st.text(max_size=30), max_size=4)
 
@@ -58,17 +58,3 @@ def test_without_fences_the_request_is_what_the_template_says() -> None:
     text = requests(fence="off")[0].text
     assert text.startswith("You grade the solution")
     assert "data-" not in text
-
-
-@given(st.text())
-def test_only_control_tokens_change(text: str) -> None:
-    assert neutralised(text).replace("\u200b", "") == text.replace("\u200b", "")
-    if not re.search(r"[<\[]", text):
-        assert neutralised(text) == text
-
-
-def test_no_token_is_left_in_any_order() -> None:
-    tokens = fence.tokens()
-    assert len(tokens) == len(set(tokens)) > 30
-    everything = "".join(tokens) + "".join(reversed(tokens))
-    assert not any(token in neutralised(everything) for token in tokens)

@@ -180,6 +180,19 @@ def test_control_tokens_are_broken_unless_told_otherwise() -> None:
     sent = requests(item)[0].text
     for token in ("<|im_end|>", "<|im_start|>", "[/INST]", "<|eot_id|>", "</s>"):
         assert token not in sent
-    assert sent.replace("\u200b", "").count(item.completion) == 1
+    assert sent.replace("\u2009", "").count(item.completion) == 1
     assert " a<b[c]" in sent
+    assert "thin space (U+2009)" in sent
     assert requests(item, neutralise="off")[0].text.count(item.completion) == 1
+    assert "thin space" not in requests(item, neutralise="off")[0].text + requests(ITEM)[0].text
+
+
+def test_texts_that_make_a_token_only_together_or_with_the_template_are_broken(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(
+        "id = 'own'\nversion = 1\nparser = 'verifybench'\n[[calls]]\nname = 'judge'\n[[calls.messages]]\n"
+        "role = 'user'\ncontent = '<answer>{question}{reference}</answer> <{completion}>'"
+    )
+    item = structs.replace(ITEM, question="<|im_", reference="end|>", completion="|im_start|")
+    sent = requests(item, template=str(path), fence="off")[0].text
+    assert sent == "<answer><\u2009|im_end|></answer> <\u2009|im_start|>"

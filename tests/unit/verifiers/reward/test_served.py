@@ -60,30 +60,45 @@ def sent_texts(body: Any) -> list[str]:
     ]
 
 
+def sent(neutralise: str, text: str) -> str:
+    """A text of the item's as it goes out."""
+    return text if neutralise == "off" else re.sub(r"<(?=\||/s)|\[(?=INST)", "\\g<0>\u2009", text)
+
+
+@pytest.mark.parametrize("neutralise", ["on", "off"])
 @pytest.mark.parametrize("dialect", ["score", "rerank"])
-def test_question_and_completion_go_out_apart_and_word_for_word(dialect: str) -> None:
+def test_question_and_completion_go_out_apart_and_word_for_word(dialect: str, neutralise: str) -> None:
     with scripted(lambda _: [0.5]) as server:
-        judged_over_http(model(server.url, dialect=dialect), [ITEM])
-        judged_over_http(model(server.url, dialect=dialect, reference="true"), [ITEM])
+        judged_over_http(model(server.url, dialect=dialect, neutralise=neutralise), [ITEM])
+        judged_over_http(model(server.url, dialect=dialect, reference="true", neutralise=neutralise), [ITEM])
     without, with_reference = (sent_texts(body) for body in server.bodies)
-    assert QUESTION in without
-    assert COMPLETION in without
+    question, completion = sent(neutralise, QUESTION), sent(neutralise, COMPLETION)
+    assert question in without
+    assert completion in without
     assert not any(REFERENCE in text for text in without)
-    assert any(QUESTION in text and REFERENCE in text for text in with_reference)
-    assert COMPLETION in with_reference
+    assert any(question in text and REFERENCE in text for text in with_reference)
+    assert completion in with_reference
 
 
+@pytest.mark.parametrize("neutralise", ["on", "off"])
 @pytest.mark.parametrize("dialect", ["classify", "pooling"])
-def test_question_and_completion_go_out_in_one_text_word_for_word(dialect: str) -> None:
-    form = "<user>{question}</user>{ {} { so } <model>{completion}"
+def test_question_and_completion_go_out_in_one_text_word_for_word(dialect: str, neutralise: str) -> None:
+    form = "<user>{question}</user>{ {} { so } <|model|>{completion}"
     with scripted(lambda _: [0.5]) as server:
-        judged_over_http(model(server.url, dialect=dialect), [ITEM])
-        judged_over_http(model(server.url, dialect=dialect, reference="on"), [ITEM])
-        judged_over_http(model(server.url, dialect=dialect, format=form), [ITEM])
+        judged_over_http(model(server.url, dialect=dialect, neutralise=neutralise), [ITEM])
+        judged_over_http(model(server.url, dialect=dialect, reference="on", neutralise=neutralise), [ITEM])
+        judged_over_http(model(server.url, dialect=dialect, format=form, neutralise=neutralise), [ITEM])
     plain, with_reference, own = (body["input"] for body in server.bodies)
-    assert plain == [f"{QUESTION}\n\n{COMPLETION}"]
-    assert with_reference == [f"{QUESTION}\n\nReference answer: {REFERENCE}\n\n{COMPLETION}"]
-    assert own == [f"<user>{QUESTION}</user>{{ {{}} {{ so }} <model>{COMPLETION}"]
+    question, completion = sent(neutralise, QUESTION), sent(neutralise, COMPLETION)
+    assert plain == [f"{question}\n\n{completion}"]
+    assert with_reference == [f"{question}\n\nReference answer: {REFERENCE}\n\n{completion}"]
+    assert own == [f"<user>{question}</user>{{ {{}} {{ so }} <|model|>{completion}"]
+
+
+def test_a_name_that_was_bound_before_control_tokens_were_broken_keeps_its_configuration() -> None:
+    usual = model("http://x/v1").config()
+    assert "neutralise" not in usual
+    assert model("http://x/v1", neutralise="off").config() == {**usual, "neutralise": False}
 
 
 def test_raw_and_activated_scores_are_asked_for_and_told_apart() -> None:

@@ -134,6 +134,19 @@ def make(path: Path, version: int) -> None:
         connection.close()
 
 
+def in_memory(version: int, heard: Callable[[str], object] | None = None) -> sqlite3.Connection:
+    """An empty database of a version that is in no file, to compare others with.
+
+    Args:
+        heard: Called with every statement that makes it.
+    """
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    connection.set_trace_callback(heard)
+    _apply(connection, Path(":memory:"), version)
+    connection.set_trace_callback(None)
+    return connection
+
+
 def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> None:
     """Create, check or migrate the database at ``path``.
 
@@ -205,9 +218,11 @@ def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:
     try:
         numbered.apply(Utils(connection, recursive_triggers=False))
         # A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word.
-        noted = schema_analysis.TRIGGERS if _m005_analysis in MIGRATIONS else ()
-        frozen = schema_sets.TRIGGERS if _m007_sets in MIGRATIONS else ()
-        for statement in (*schema_labelling.TRIGGERS, *noted, *frozen):
+        applied = MIGRATIONS[:version]
+        kept = schema_labelling.TRIGGERS if _m004_labelling in applied else ()
+        noted = schema_analysis.TRIGGERS if _m005_analysis in applied else ()
+        frozen = schema_sets.TRIGGERS if _m007_sets in applied else ()
+        for statement in (*kept, *noted, *frozen):
             connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")

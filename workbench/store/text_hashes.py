@@ -1,0 +1,71 @@
+"""Whether texts are what they were when they were imported, by the hashes that stand beside them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+import msgspec
+
+from workbench.model.progress import stepping
+
+Connection = sqlite3.Connection
+
+_encode = msgspec.msgpack.Encoder().encode
+
+_QUESTIONS: Final = """
+    SELECT q.id, q.hash, t.text, t.reference, s.name, q.type, q.subtype
+    FROM questions AS q LEFT JOIN question_text AS t ON t.id = q.id LEFT JOIN sources AS s ON s.id = q.source_id"""
+_COMPLETIONS: Final = """
+    SELECT c.id, c.hash, t.text, c.imported_gold, m.name, t.extra, {characters}
+    FROM completions AS c LEFT JOIN completion_text AS t ON t.id = c.id LEFT JOIN models AS m ON m.id = c.model_id"""
+
+
+class Checked(NamedTuple):
+    """A question or completion whose text is not there, or not what its hash says.
+
+    Attributes:
+        hash: What its hash would have to be; None without a text.
+    """
+
+    id: int
+    hash: bytes | None
+
+
+def content_hash(content: Iterable[object]) -> bytes:
+    """blake2b-128 of what a question or a completion consists of."""
+    return blake2b(_encode(tuple(content)), digest_size=16).digest()
+
+
+def shown_hash(*texts: str) -> bytes:
+    """blake2b-128 of what of it may be shown to anybody, as in a bundle."""
+    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def wrong_questions(connection: Connection) -> Iterator[Checked]:
+    """Questions that are not what they were imported as: text, reference, source and types."""
+    total = connection.execute("SELECT count(*) FROM questions").fetchone()[0]
+    rows = connection.execute(_QUESTIONS)
+    for number, stored, text, reference, *rest in stepping(rows, "checking questions", "texts", total):
+        if text is None or reference is None:
+            yield Checked(number, None)
+            continue
+        found = content_hash((text, reference, *rest))
+        if stored not in (found, shown_hash(text, reference)):
+            yield Checked(number, found)
+
+
+def wrong_completions(connection: Connection) -> Iterator[Checked]:
+    """Completions that are not what they were imported as: text, gold, model, further keys and length."""
+    total = connection.execute("SELECT count(*) FROM completions").fetchone()[0]
+    names = {row[1] for row in connection.execute("PRAGMA table_info(completions)")}
+    rows = connection.execute(_COMPLETIONS.format(characters="c.characters" if "characters" in names else "NULL"))
+    for number, stored, text, gold, model, extra, characters in stepping(rows, "checking completions", "texts", total):
+        if text is None:
+            yield Checked(number, None)
+            continue
+        found = content_hash((text, None if gold is None else bool(gold), model, extra))
+        if stored not in (found, shown_hash(text)) or characters not in (None, len(text)):
+            yield Checked(number, found)

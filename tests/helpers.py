@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from workbench.services.project import Project, open_project
 from workbench.store.connection import Database
 from workbench.store.schema_analysis import LENGTHS
+from workbench.store.text_hashes import shown_hash
 
 CREATED = "2025-01-01T00:00:00.000000Z"
 
@@ -77,7 +77,7 @@ def _add(connection: Any, number: int, row: Mapping[str, Any]) -> int:
             row.get("completion_id", f"c{number}"),
             _interned(connection, "models", row.get("model")),
             None if gold is None else int(gold),
-            _hash(text),
+            shown_hash(text),
         ),
     )
     completion = int(cursor.lastrowid)
@@ -100,7 +100,7 @@ def _question(connection: Any, dataset: int, number: int, row: Mapping[str, Any]
     text, reference = row.get("question", f"Question {key}?"), row.get("reference", r"\boxed{7}")
     cursor = connection.execute(
         "INSERT INTO questions (dataset_id, key, source_id, type, subtype, hash) VALUES (?, ?, ?, ?, ?, ?)",
-        (dataset, key, source, kind, subtype, _hash(text + reference)),
+        (dataset, key, source, kind, subtype, shown_hash(text, reference)),
     )
     question = int(cursor.lastrowid)
     connection.execute("INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)", (question, text, reference))
@@ -116,7 +116,3 @@ def _interned(connection: Any, table: str, name: str | None) -> int | None:
 
 def _id(connection: Any, table: str, name: str) -> int:
     return int(connection.execute(f"SELECT id FROM {table} WHERE name = ?", (name,)).fetchone()[0])
-
-
-def _hash(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

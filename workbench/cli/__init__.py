@@ -80,6 +80,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "backup": ("backup", "Write a checked copy of the database."),
     "restore": ("restore", "Make a new database of an archive that export wrote."),
     "doctor": ("doctor", "Check a database and this machine."),
+    "rescue": ("rescue", "Write what can be read of a hurt database into a new one."),
 }
 """Command name -> (module in this package, one line of help)."""
 

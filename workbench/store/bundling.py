@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -20,6 +19,7 @@ from workbench.store.foreign import ForeignSubject
 from workbench.store.reading import ItemText
 from workbench.store.secrets import secret
 from workbench.store.selection import FROM_ITEMS, check_names, compile_selection
+from workbench.store.text_hashes import shown_hash
 
 Key = TypeVar("Key", bound=tuple[Task, int])
 
@@ -126,7 +126,7 @@ class BundleRows:
             (
                 self._questions[text.question],
                 name,
-                _hash(text.completion_text),
+                shown_hash(text.completion_text),
                 len(text.completion_text),
             ),
             "INSERT INTO completion_text (id, text) VALUES (?, ?)",
@@ -140,7 +140,7 @@ class BundleRows:
         name = self._named("type", text.question)
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
-            (self._dataset(text), name, _hash(text.question_text, text.reference)),
+            (self._dataset(text), name, shown_hash(text.question_text, text.reference)),
             "INSERT INTO question_text (id, text, reference) VALUES (?, ?, ?)",
             (text.question_text, text.reference),
         )
@@ -172,11 +172,6 @@ class BundleRows:
         identifier = int(self._connection.execute(row, values).lastrowid or 0)
         self._connection.execute(texts, (identifier, *values_of_texts))
         return identifier
-
-
-def _hash(*texts: str) -> bytes:
-    # Not the one at home: that also covers gold and model, which could be guessed from it.
-    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def compact(path: Path) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import NamedTuple
-
-import msgspec
 
 from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.store.contradictions import Contradicted, contradicted
 from workbench.store.licences import Licences
+from workbench.store.text_hashes import content_hash
 
 _REMEMBERED = 50_000
 _EXPLAINED = 100
@@ -30,8 +28,6 @@ _INSERT_COMPLETION = (
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
 _INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout) VALUES (?, ?, ?, ?)"
-
-_encode = msgspec.msgpack.Encoder().encode
 
 
 class Matched(NamedTuple):
@@ -186,7 +182,7 @@ class ItemRows:
         """
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked != self._asked:
-            content = _hash(asked[1:])
+            content = content_hash(asked[1:])
             question = self._questions.get(item.question_key) or self._stored_question(item.question_key)
             if question is None:
                 question = self._add_question(item, content, extra)
@@ -198,7 +194,7 @@ class ItemRows:
 
     def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
         """None: the completion is new; empty: it is stored already; else the code of the contradiction."""
-        content = _hash((item.completion, item.gold, item.model, item.extra))
+        content = content_hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short(content)
         known = self._completions.get(short_key)
         if known is not None:
@@ -301,7 +297,3 @@ def _next_id(connection: sqlite3.Connection | None, table: str) -> int:
 
 def _short(content: bytes) -> int:
     return int.from_bytes(content[:8], "big")
-
-
-def _hash(content: tuple[object, ...]) -> bytes:
-    return blake2b(_encode(content), digest_size=16).digest()

@@ -171,7 +171,10 @@ class PageFile:
             spans.append((place, max(cell.end, place + 4)))
         block = int.from_bytes(data[at + 1 : at + 3], "big")
         while block:
-            following, size = int.from_bytes(data[block : block + 2], "big"), int.from_bytes(data[block + 2 : block + 4], "big")
+            following, size = (
+                int.from_bytes(data[block : block + 2], "big"),
+                int.from_bytes(data[block + 2 : block + 4], "big"),
+            )
             if size < 4 or (following and following <= block):
                 return False
             spans.append((block, block + size))

@@ -8,7 +8,7 @@ where it could be two.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from typing import Final, NamedTuple
 
@@ -66,16 +66,21 @@ class Salvage:
     Args:
         file: The pages.
         schema: What is looked for.
+        only: These tables alone, without looking for pages that no tree leads to.
     """
 
-    def __init__(self, file: PageFile, schema: Schema) -> None:
+    def __init__(self, file: PageFile, schema: Schema, only: Collection[str] = ()) -> None:
         self._file, self._schema = file, schema
         # Pages of a tree, whatever is on them.
         self._inside: set[int] = set()
         self._roots = self._master()
-        self.trees = {name: self._tree(shape) for name, shape in schema.tables.items()}
-        self._index_pages = {name: self._of_index(name) for name in schema.indexes}
-        self._place_strays()
+        self.trees = {name: self._tree(schema.tables[name]) for name in only or schema.tables}
+        self._index_pages: dict[str, list[tuple[int, int]]] = {}
+        self._hurt_indexes: set[str] = set()
+        if not only:
+            for name in schema.indexes:
+                self._index_pages[name] = self._of_index(name)
+            self._place_strays()
 
     @property
     def names(self) -> set[str]:
@@ -99,6 +104,10 @@ class Salvage:
                 values = self._decoded(data, cell, kind)
                 if values is not None and len(values) == width and isinstance(values[-1], int):
                     yield values[:-1], values[-1]
+
+    def is_whole(self, index: IndexShape) -> bool:
+        """Whether every page of an index could be read."""
+        return index.name not in self._hurt_indexes
 
     def _master(self) -> dict[tuple[str, str], int]:
         """(type, name) -> root page, of all that the list of tables still tells."""
@@ -176,7 +185,10 @@ class Salvage:
             data = self._file.page(number)
             kind = self._file.kind(number, data) if number > 1 else 0
             if number in self._inside or kind not in (LEAF_INDEX, INTERIOR_INDEX):
+                self._hurt_indexes.add(name)
                 continue
+            if not self._file.accounted(number, data, kind):
+                self._hurt_indexes.add(name)
             self._inside.add(number)
             found.append((number, kind))
             if kind == INTERIOR_INDEX:

@@ -40,7 +40,7 @@ def content_hash(content: Iterable[object]) -> bytes:
 
 
 def shown_hash(*texts: str) -> bytes:
-    """blake2b-128 of what of it may be shown to anybody, as in a bundle."""
+    """blake2b-128 of texts alone, as in a bundle: the other also covers gold and model, which could be guessed."""
     return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

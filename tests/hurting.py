@@ -1,0 +1,195 @@
+"""Databases that are hurt on purpose: a rich one, and ways to hurt its file; what was hit is known to the byte."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.helpers import make_project, numbered
+from workbench.model.label import LabelEvent
+from workbench.services.labelling import ledger
+from workbench.services.labelling.people import assign
+from workbench.store import events, people
+from workbench.store.pages import LEAF_TABLE, PageFile
+
+PAGE: Final = 4096
+
+
+def rich_project(folder: Path, items: int = 240) -> Path:
+    """A closed database with long and short texts, labels, verdicts and evidence on many pages; no log beside it."""
+    draw = random.Random(1)
+    rows = [
+        row
+        | {
+            "completion": f"{row['completion']} {'x' * draw.choice([0, 40, 900, 9000])} {number}",
+            "model": f"m{number % 3}",
+        }
+        for number, row in enumerate(numbered(items, source="math/sums", subtype="A1"))
+    ]
+    project = make_project(folder, rows)
+    assign(project, ["ann", "bob"], per_item=2)
+    with project.database.write("full") as connection:
+        staff = dict(connection.execute("SELECT name, id FROM annotators").fetchall())
+        for number in range(1, items + 1):
+            for name in ("ann", "bob"):
+                ledger.record(
+                    connection,
+                    LabelEvent(
+                        uuid=events.new_uuid(),
+                        kind="label",
+                        task="correctness",
+                        subject=number,
+                        annotator=staff[name],
+                        created_at=people.now(),
+                        verdict="correct" if draw.random() < 0.6 else "incorrect",
+                        note="because " * draw.choice([0, 1, 5, 30]) or None,
+                    ),
+                )
+        connection.execute(
+            "INSERT INTO verifiers (id, name, kind, config, config_hash, created_at) "
+            "VALUES (1, 'v', 'exact', '{}', 'h', '')"
+        )
+        connection.execute(
+            "INSERT INTO runs (id, verifier_id, version, selection, workers, state, items, created_at) "
+            "VALUES (1, 1, '1', '', 1, 'complete', ?, '')",
+            (items,),
+        )
+        for number in range(1, items + 1):
+            connection.execute(
+                "INSERT INTO verdicts (run_id, completion_id, outcome, ms) VALUES (1, ?, ?, 0.5)", (number, number % 2)
+            )
+            connection.execute(
+                "INSERT INTO verdict_evidence (run_id, completion_id, reference_final, candidate_final) "
+                "VALUES (1, ?, '7', ?)",
+                (number, str(number)),
+            )
+    project.close()
+    return project.path
+
+
+class Damage(NamedTuple):
+    """What was done to a file.
+
+    Attributes:
+        kind: The way it was hurt.
+        pages: Pages whose content is not what it was.
+        moved: Where a page's content stands now, of those that are elsewhere.
+        spans: Of pages that are hurt in part: the bytes that are not what they were.
+    """
+
+    kind: str
+    pages: frozenset[int]
+    moved: dict[int, int]
+    spans: dict[int, tuple[int, int]]
+
+    def spares(self, page: int, begin: int, end: int) -> bool:
+        """Whether these bytes of a page still stand somewhere."""
+        if page not in self.pages or page in self.moved:
+            return True
+        span = self.spans.get(page)
+        return span is not None and (end <= span[0] or begin >= span[1])
+
+
+def owners(path: Path) -> dict[int, str]:
+    """Page -> the table or index that it belongs to."""
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
+        found = dict(connection.execute("SELECT pageno, name FROM dbstat").fetchall())
+    return {int(page): str(name) for page, name in found.items()}
+
+
+def _byte(draw: random.Random, data: bytearray, page: int) -> Damage:
+    at = draw.randrange(PAGE)
+    data[(page - 1) * PAGE + at] ^= 1 << draw.randrange(8)
+    return Damage("byte", frozenset({page}), {}, {page: (at, at + 1)})
+
+
+def _head_byte(draw: random.Random, data: bytearray, page: int) -> Damage:
+    at = draw.randrange(12) + (100 if page == 1 else 0)
+    data[(page - 1) * PAGE + at] ^= 1 << draw.randrange(8)
+    return Damage("head byte", frozenset({page}), {}, {page: (at, at + 1)})
+
+
+def _sector(draw: random.Random, data: bytearray, page: int) -> Damage:
+    at = 512 * draw.randrange(PAGE // 512)
+    data[(page - 1) * PAGE + at : (page - 1) * PAGE + at + 512] = draw.randbytes(512)
+    return Damage("sector", frozenset({page}), {}, {page: (at, at + 512)})
+
+
+def _zeroed(_draw: random.Random, data: bytearray, page: int) -> Damage:
+    data[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
+    return Damage("zeroed", frozenset({page}), {}, {page: (0, PAGE)})
+
+
+def _swapped(draw: random.Random, data: bytearray, page: int) -> Damage:
+    other = draw.choice([one for one in range(2, len(data) // PAGE + 1) if one != page])
+    one, two = slice((page - 1) * PAGE, page * PAGE), slice((other - 1) * PAGE, other * PAGE)
+    data[one], data[two] = data[two], data[one]
+    return Damage("swapped", frozenset({page, other}), {page: other, other: page}, {})
+
+
+def _cut(_draw: random.Random, data: bytearray, page: int) -> Damage:
+    last = len(data) // PAGE
+    del data[(page - 1) * PAGE :]
+    gone = frozenset(range(page, last + 1))
+    return Damage("cut", gone, {}, dict.fromkeys(gone, (0, PAGE)))
+
+
+KINDS: Final[tuple[Callable[[random.Random, bytearray, int], Damage], ...]] = (
+    _byte,
+    _head_byte,
+    _sector,
+    _zeroed,
+    _swapped,
+    _cut,
+)
+
+
+def hurt(
+    path: Path, target: Path, page: int, kind: Callable[[random.Random, bytearray, int], Damage], seed: object
+) -> Damage:
+    """Write a copy that is hurt at a page."""
+    data = bytearray(path.read_bytes())
+    damage = kind(random.Random(f"{seed}"), data, page)
+    target.write_bytes(data)
+    return damage
+
+
+class Place(NamedTuple):
+    """Where a row's bytes are: the part on its page, and whole pages besides."""
+
+    page: int
+    begin: int
+    end: int
+    more: tuple[int, ...]
+
+
+def places(path: Path, table: str) -> dict[int, Place]:
+    """Row id -> where it stands in a whole file, of a table with row ids."""
+    pages = [page for page, name in owners(path).items() if name == table]
+    found = {}
+    with PageFile(path) as file:
+        for number in pages:
+            data = file.page(number)
+            if file.kind(number, data) == LEAF_TABLE:
+                for cell in file.cells(number, data, LEAF_TABLE):
+                    assert cell is not None
+                    begin = cell.local - _width(cell.size) - _width(cell.rowid or 0)
+                    found[cell.rowid or 0] = Place(
+                        number, begin, cell.end, tuple(file.record(data, cell, LEAF_TABLE)[1])
+                    )
+    return found
+
+
+def _width(value: int) -> int:
+    """Bytes of a small number as the file has it."""
+    return 1 if value < 128 else 2 if value < 2**14 else 3
+
+
+def spared(damage: Damage, place: Place) -> bool:
+    """Whether a row can still be read by whoever finds it."""
+    whole = all(damage.spares(page, 0, PAGE) and page not in damage.moved for page in place.more)
+    return whole and damage.spares(place.page, place.begin, place.end)

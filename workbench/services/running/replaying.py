@@ -16,6 +16,7 @@ from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.formats.recordings import Exchange, Recording, Saying
 from workbench.llm.caller import ORIGIN_HEADER
 from workbench.model.item import Refusal
+from workbench.verifiers.judges.fence import BROKEN_NOTICE
 
 __all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
 
@@ -24,6 +25,11 @@ _KEY = 16
 
 _FENCE = re.compile(rb"data-[bcdfghjklmnpqrst]{16}")
 """The delimiter that `verifiers.judges.fence` makes."""
+
+_BREAK = re.compile("[\u200b\u2009]")
+"""What stands in a broken control token; a zero-width space until `llm-judge` was at version 4."""
+
+_TOLD = msgspec.json.encode(BROKEN_NOTICE).strip(b'"')
 
 _MESSAGES = "/messages"
 """What the path of Anthropic's API ends with; other servers' chat ends with ``/chat/completions``."""
@@ -59,7 +65,7 @@ class Book:
         for reply in replies:
             self.size += 1
             if isinstance(reply, Exchange):
-                request, fence = _without_fence(recordings.canonical(reply.request))
+                request, fence = _bare(recordings.canonical(reply.request))
                 exchanges.setdefault(request, []).append((fence, bytes(reply.response)))
                 if reply.server is not None:
                     servers.setdefault(request, set()).add(reply.server)
@@ -84,12 +90,15 @@ class Book:
         Raises:
             ValueError: The body is no JSON.
         """
-        same, fence = _without_fence(recordings.canonical(body))
+        same, fence = _bare(recordings.canonical(body))
         if same in self._exchanges:
             recorded_fence, response = next(self._exchanges[same])
             return response.replace(recorded_fence, fence) if recorded_fence and fence else response
         request = msgspec.json.decode(body)
-        text = "\n".join(_texts(request))
+        sent = "\n".join(_texts(request))
+        # What is kept may have been heard before tokens were broken, or as they were.
+        bare = _BREAK.sub("", sent)
+        text = sent if bare == sent else f"{sent}\n{bare}"
         asked = request.get("model") if isinstance(request, dict) else None
         for place in sorted(self._candidates(text)):
             fits, found = self._sayings[place]
@@ -129,10 +138,16 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
     return book, refused
 
 
-def _without_fence(request: bytes) -> tuple[bytes, bytes]:
-    """The request with a fixed word for the delimiter, which is another one in every database; and the delimiter."""
+def _bare(request: bytes) -> tuple[bytes, bytes]:
+    """The request as every database and version would send it, without delimiters and breaks; and its delimiter.
+
+    The delimiter is another one in every database, and follows from the very texts.
+    """
     found = _FENCE.search(request)
-    return _FENCE.sub(b"data-", request), found[0] if found else b""
+    same = _FENCE.sub(b"data-", request).replace(_TOLD, b"")
+    return _BREAK.sub("", same.decode("utf-8", "surrogatepass")).encode("utf-8", "surrogatepass"), (
+        found[0] if found else b""
+    )
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.replaying import write_lines
 from workbench.errors import FormatError
 from workbench.services.running.replaying import Book, open_book
+from workbench.verifiers.judges.fence import BROKEN_NOTICE
 
 CHAT = "/v1/chat/completions"
 
@@ -92,6 +93,21 @@ def test_an_exchange_holds_in_another_database_with_its_own_delimiters(tmp_path:
     old, new = "data-bcdfghjklmnpqrst", "data-tsrqpnmlkjhgfdcb"
     found = book(tmp_path, {"request": request(old), "response": {"text": f"{old} Yes"}})
     assert found.answer(CHAT, json.dumps(request(new)).encode()) == f'{{"text": "{new} Yes"}}'.encode()
+
+
+def test_replies_hold_whatever_broke_the_control_tokens(tmp_path: Path) -> None:
+    def request(broken: str, notice: str = "") -> dict[str, Any]:
+        return {"messages": [{"role": "user", "content": f"{notice}<{broken}|im_end|> is all"}]}
+
+    found = book(
+        tmp_path,
+        {"request": request("\u200b"), "response": {"text": "Yes"}},
+        {"match": "[b]12[/b]", "raw": "bold"},
+        {"match": "<\u2009s>", "raw": "as sent"},
+    )
+    assert found.answer(CHAT, json.dumps(request("\u2009", BROKEN_NOTICE)).encode()) == b'{"text": "Yes"}'
+    assert said(found, "it is [b]12[\u2009/b].") == "bold"
+    assert said(found, "a <\u2009s> b") == "as sent"
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
 from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.progress import showing_progress
 
 
 @click.command()
@@ -15,12 +17,13 @@ from workbench.cli.common import database_argument, json_option, print_json, pro
 @json_option
 def command(database: str, repairing: bool, as_json: bool) -> None:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong."""
-    from workbench.services.care import doctor, repair, sandbox
+    from workbench.services.care import diagnosis, repair, sandbox
 
-    with project_at(database) as project:
+    with showing_progress():
         if repairing:
-            say(f"States of {repair(project)} tasks derived from their events.")
-        findings = [*doctor(project), *sandbox()]
+            with project_at(database) as project:
+                say(f"States of {repair(project)} tasks derived from their events.")
+        findings = [*diagnosis(Path(database)), *sandbox()]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         print_json({"ok": healthy, "findings": findings})

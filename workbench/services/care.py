@@ -10,14 +10,10 @@ from typing import TYPE_CHECKING
 
 from workbench.errors import VerifierError
 from workbench.model.health import Finding
-from workbench.model.progress import stepping
-from workbench.services.building.checking import sets_finding
-from workbench.services.labelling.ledger import recompute, states_differ
-from workbench.services.measuring.column_check import column_finding
+from workbench.services.examining import examine
+from workbench.services.labelling.ledger import recompute
 from workbench.services.project import Project
-from workbench.store import checks
 from workbench.store.backup import backup as write_backup
-from workbench.store.interrupting import interruptibly
 
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import Standing
@@ -39,16 +35,17 @@ def backup(project: Project, target: Path, *, force: bool = False) -> int:
 
 
 def doctor(project: Project) -> list[Finding]:
-    """Check the database (integrity, schema, triggers, derived states) and the environment."""
-    return interruptibly(lambda: _checked(project), project.database.interrupt_readers)
+    """Check a database (pages, tables, texts, states) and the environment."""
+    return diagnosis(project.path)
 
 
-def _checked(project: Project) -> list[Finding]:
-    found = [
-        *checks.check_all(project.database),
-        *(check(project) for check in stepping((_states, column_finding, sets_finding), "checking", "derived parts")),
-    ]
-    return [*found, _disk(project.path), *_environment()]
+def diagnosis(path: Path) -> list[Finding]:
+    """Check a database file, however hurt it is, and the environment; nothing is written.
+
+    Raises:
+        StoreError: There is no such file.
+    """
+    return [*examine(path), _disk(path), *_environment()]
 
 
 def sandbox() -> list[Finding]:
@@ -91,12 +88,6 @@ def _languages() -> list[Finding]:
         except VerifierError as error:
             found.append(Finding(name=f"runner {language}", ok=True, message=error.message))
     return found
-
-
-def _states(project: Project) -> Finding:
-    differing = states_differ(project)
-    message = f"{differing} stored states differ from what their events say: doctor --repair" if differing else "ok"
-    return Finding(name="item states", ok=not differing, message=message)
 
 
 def _disk(path: Path) -> Finding:

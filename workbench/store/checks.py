@@ -3,34 +3,80 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from workbench.errors import StoreError
 from workbench.model.health import Finding
 from workbench.model.progress import stepping
 from workbench.store import migrations, schema
-from workbench.store.connection import MINIMUM_SQLITE, Database
+from workbench.store.connection import MINIMUM_SQLITE
 from workbench.store.filesystem import file_system, is_network
 
 WAL_LARGE = 256 * 2**20
 """A write-ahead log above this many bytes is reported."""
 
 
-def check_all(database: Database) -> list[Finding]:
-    """Integrity, references, schema, triggers, unfinished imports, WAL size and file system."""
-    connection = database.reader()
+SQLError = sqlite3.Error
+"""What SQLite raises, for those that know no SQL."""
+
+
+def about_rows(connection: sqlite3.Connection) -> list[Finding]:
+    """References, schema, triggers and unfinished imports."""
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
-        ("sqlite", _sqlite),
-        ("integrity", lambda: _integrity(connection)),
         ("foreign keys", lambda: _references(connection)),
         ("schema version", lambda: _version(connection)),
         ("tables", lambda: _objects(connection, schema.STATEMENTS)),
         ("append-only triggers", lambda: _triggers(connection)),
         ("imports", lambda: _imports(connection)),
-        ("write-ahead log", lambda: _wal(database.path)),
-        ("file system", lambda: _file_system(database.path)),
     )
     return [_run(name, check) for name, check in stepping(checks, "checking", "parts")]
+
+
+def about_place(path: Path) -> list[Finding]:
+    """SQLite itself, the write-ahead log's size and the file system."""
+    checks: tuple[tuple[str, Callable[[], str]], ...] = (
+        ("sqlite", _sqlite),
+        ("write-ahead log", lambda: _wal(path)),
+        ("file system", lambda: _file_system(path)),
+    )
+    return [_run(name, check) for name, check in checks]
+
+
+def require_file(path: Path) -> None:
+    """Refuse what is no file.
+
+    Raises:
+        StoreError: It is none, or not there.
+    """
+    if not path.is_file():
+        what = "it is no file" if path.exists() else "there is no such database"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database.")
+
+
+def can_read(connection: sqlite3.Connection) -> bool:
+    """Whether SQLite can make anything of the file."""
+    return version(connection) is not None
+
+
+def is_ours(connection: sqlite3.Connection) -> bool:
+    """Whether a file says that it is a workbench database."""
+    try:
+        found: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    except sqlite3.DatabaseError:
+        return False
+    return found == migrations.APPLICATION_ID
+
+
+def version(connection: sqlite3.Connection) -> int | None:
+    """The version of its tables; None where SQLite can't read the file."""
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        found: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return None
+    return found
 
 
 def _run(name: str, check: Callable[[], str]) -> Finding:
@@ -45,14 +91,11 @@ def _sqlite() -> str:
     return "" if sqlite3.sqlite_version_info >= MINIMUM_SQLITE else f"{sqlite3.sqlite_version} is too old"
 
 
-def _integrity(connection: sqlite3.Connection) -> str:
-    rows = [row[0] for row in connection.execute("PRAGMA integrity_check(5)")]
-    return "" if rows == ["ok"] else "; ".join(rows)
-
-
 def _references(connection: sqlite3.Connection) -> str:
-    row = connection.execute("PRAGMA foreign_key_check").fetchone()
-    return "" if row is None else f"table {row[0]} has a row that refers to nothing in {row[2]}"
+    found: Counter[tuple[str, str]] = Counter()
+    for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check"):
+        found[table, parent] += 1
+    return "; ".join(f"table {table}: {n:,} refer to nothing in {parent}" for (table, parent), n in found.items())
 
 
 def _version(connection: sqlite3.Connection) -> str:

@@ -38,11 +38,7 @@ class Database:
     """
 
     def __init__(self, path: Path | str, *, create: bool = False) -> None:
-        self.path = Path(path)
-        self._threads = threading.local()
-        self._opened: list[sqlite3.Connection] = []
-        self._readers: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
+        self._prepare(Path(path))
         _check_sqlite()
         try:
             _check_place(self.path, create=create)
@@ -54,6 +50,13 @@ class Database:
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
             raise StoreError(f"{self.path}: the file is damaged.", "Go back to a backup.") from error
+
+    def _prepare(self, path: Path) -> None:
+        self.path = path
+        self._threads = threading.local()
+        self._opened: list[sqlite3.Connection] = []
+        self._readers: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection for reading; it can't write."""

@@ -67,6 +67,9 @@ class Salvage:
         file: The pages.
         schema: What is looked for.
         only: These tables alone, without looking for pages that no tree leads to.
+
+    Attributes:
+        master_lost: Pages of SQLite's own list of tables that could not be read.
     """
 
     def __init__(self, file: PageFile, schema: Schema, only: Collection[str] = ()) -> None:
@@ -114,6 +117,7 @@ class Salvage:
         tree = Tree(MASTER)
         self._follow(tree, 1, 0)
         numbers = list(tree.pages)
+        self.master_lost = tree.lost
         if tree.lost:
             # Its leaves tell by their five columns what they are.
             for number in range(2, self._file.count + 1):

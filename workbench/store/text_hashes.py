@@ -27,11 +27,13 @@ class Checked(NamedTuple):
     """A question or completion whose text is not there, or not what its hash says.
 
     Attributes:
-        hash: What its hash would have to be; None without a text.
+        hash: What its hash would have to be; None where it has none.
+        is_lost: It has no text.
     """
 
     id: int
     hash: bytes | None
+    is_lost: bool = False
 
 
 def content_hash(content: Iterable[object]) -> bytes:
@@ -50,10 +52,10 @@ def wrong_questions(connection: Connection) -> Iterator[Checked]:
     rows = connection.execute(_QUESTIONS)
     for number, stored, text, reference, *rest in stepping(rows, "checking questions", "texts", total):
         if text is None or reference is None:
-            yield Checked(number, None)
+            yield Checked(number, None, is_lost=True)
             continue
-        found = content_hash((text, reference, *rest))
-        if stored not in (found, shown_hash(text, reference)):
+        found = _hash_of((text, reference, *rest))
+        if found is None or stored not in (found, shown_hash(text, reference)):
             yield Checked(number, found)
 
 
@@ -64,8 +66,16 @@ def wrong_completions(connection: Connection) -> Iterator[Checked]:
     rows = connection.execute(_COMPLETIONS.format(characters="c.characters" if "characters" in names else "NULL"))
     for number, stored, text, gold, model, extra, characters in stepping(rows, "checking completions", "texts", total):
         if text is None:
-            yield Checked(number, None)
+            yield Checked(number, None, is_lost=True)
             continue
-        found = content_hash((text, None if gold is None else bool(gold), model, extra))
-        if stored not in (found, shown_hash(text)) or characters not in (None, len(text)):
+        found = _hash_of((text, None if gold is None else bool(gold), model, extra))
+        if found is None or stored not in (found, shown_hash(text)) or characters not in (None, len(text)):
             yield Checked(number, found)
+
+
+def _hash_of(content: tuple[object, ...]) -> bytes | None:
+    try:
+        return content_hash(content)
+    except UnicodeEncodeError:
+        # The bytes are no text any more.
+        return None

@@ -1,0 +1,109 @@
+"""``doctor``: what is whole, what is hurt, what can be made anew; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from workbench.errors import StoreError, WorkbenchError
+from workbench.model.health import Finding
+from workbench.model.progress import Stopped, stepping
+from workbench.services.building.checking import sets_finding
+from workbench.services.labelling.ledger import states_differ
+from workbench.services.measuring.column_check import column_finding
+from workbench.services.project import Project
+from workbench.store import anatomy, check_texts, checks, migrations
+from workbench.store.interrupting import interruptibly
+from workbench.store.looking import LookedAt, looked_at
+from workbench.store.pages import PageFile
+from workbench.store.rescuing import version_of
+
+_UNREADABLE = (WorkbenchError, checks.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
+"""What a value that is not what was stored may lead to."""
+
+
+def examine(path: Path) -> list[Finding]:
+    """Check a database file: whatever it is, it is only read.
+
+    Raises:
+        StoreError: There is no such file.
+    """
+    checks.require_file(path)
+    if not path.stat().st_size:
+        what = f"it has 0 bytes: it is no database any more. Go back to a backup: workbench restore {path} BACKUP"
+        return [Finding(name="file", ok=False, message=what)]
+    try:
+        with looked_at(path) as database:
+            return interruptibly(lambda: _examined(path, database), database.interrupt_readers)
+    except Stopped:
+        raise
+    except StoreError as error:
+        return _hurt(path, None) or [Finding(name="file", ok=False, message=str(error))]
+
+
+def _examined(path: Path, database: LookedAt) -> list[Finding]:
+    beside = [*checks.about_place(path)]
+    connection = database.reader()
+    version = checks.version(connection)
+    if version is not None and version > migrations.latest_version() and checks.is_ours(connection):
+        known = migrations.latest_version()
+        newer = f"version {version}, this program knows up to {known}: a newer workbench wrote it; install that one"
+        return [
+            Finding(name="schema version", ok=False, message=newer),
+            _integrity(anatomy.integrity(connection)),
+            *beside,
+        ]
+    trouble = anatomy.integrity(connection)
+    hurt = _hurt(path, database) if trouble or not checks.is_ours(connection) else []
+    if trouble and not hurt:
+        hurt = [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
+    if hurt:
+        return [*hurt, *beside, Finding(name="contents", ok=False, message="not checked: what is hurt comes first")]
+    if not checks.is_ours(connection):
+        return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
+    return [_integrity(""), *checks.about_rows(connection), *_contents(path, database, version or 0), *beside]
+
+
+def _integrity(trouble: str) -> Finding:
+    return Finding(name="integrity", ok=not trouble, message=trouble or "ok: every page, table and index")
+
+
+def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
+    """What is hurt, part by part; nothing where there is no table of ours to be found."""
+    log = path.with_name(path.name + "-wal")
+    with PageFile(path, log) as file:
+        try:
+            version = version_of(file)
+        except StoreError as error:
+            return [Finding(name="schema version", ok=False, message=str(error))]
+        connection = None if database is None else database.reader()
+        return anatomy.hurt_parts(file, version, connection if connection and checks.can_read(connection) else None)
+
+
+def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
+    project = Project(path, database)
+    derived: Sequence[tuple[str, Callable[[], Finding]]] = (
+        ("texts", lambda: check_texts.finding(database.reader())),
+        ("item states", lambda: _states(project)),
+        ("columns", lambda: column_finding(project)),
+        ("frozen sets", lambda: sets_finding(project)),
+    )
+    if version < migrations.latest_version():
+        # The rest is of this version's tables.
+        derived = derived[:1]
+    return [_run(name, check) for name, check in stepping(derived, "checking", "derived parts")]
+
+
+def _run(name: str, check: Callable[[], Finding]) -> Finding:
+    try:
+        return check()
+    except Stopped:
+        raise
+    except _UNREADABLE as error:
+        return Finding(name=name, ok=False, message=f"it can't be checked: {error}", remedy="rescue")
+
+
+def _states(project: Project) -> Finding:
+    differing = states_differ(project)
+    message = f"{differing:,} stored states are not what their events say" if differing else "ok"
+    return Finding(name="item states", ok=not differing, message=message, remedy="repair" if differing else "")

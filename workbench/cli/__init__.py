@@ -78,7 +78,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bundle": ("bundle", "Write a person's items into a database of its own, to label offline."),
     "merge": ("merge", "Take the labels of other databases, such as bundles that came back."),
     "backup": ("backup", "Write a checked copy of the database."),
-    "restore": ("restore", "Make a new database of an archive that export wrote."),
+    "restore": ("restore", "Go back to a backup, or make a database of an archive."),
     "doctor": ("doctor", "Check a database and this machine."),
     "rescue": ("rescue", "Write what can be read of a hurt database into a new one."),
 }

@@ -74,13 +74,16 @@ class Restored(Struct, frozen=True, kw_only=True):
     """``workbench restore --json``.
 
     Attributes:
-        rows: Member -> rows read back.
+        rows: Member of an archive -> rows read back; of a backup what would be one -> its rows.
         left_out: What the archive was written without, see `Manifest`.
-        schema: Version of the tables that the archive was written from.
+        schema: Version of the tables that the archive or the backup was written from.
+        code_version: The program's that wrote an archive; a backup doesn't say.
+        kept: Names that what stood there has now, and the logs beside it.
     """
 
     database: str
     rows: dict[str, int]
     left_out: dict[str, int]
     schema: int
-    code_version: str
+    code_version: str | None
+    kept: tuple[str, ...] = ()

@@ -25,13 +25,17 @@ LITTLE_SPACE = 512 * 2**20
 """Less free disk than this many bytes is reported."""
 
 
-def backup(project: Project, target: Path, *, force: bool = False) -> int:
+def backup(project: Project, target: Path, *, force: bool = False, discard: bool = False) -> int:
     """Write a checked copy of the database; returns its size in bytes.
+
+    Args:
+        force: Replace what stands there, unless it is a good copy with more in it, or of another project.
+        discard: Replace that, too.
 
     Raises:
         StoreError: See ``workbench.store.backup``.
     """
-    return write_backup(project.database, target, force=force)
+    return write_backup(project.database, target, force=force, discard=discard)
 
 
 def doctor(project: Project) -> list[Finding]:

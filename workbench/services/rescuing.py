@@ -13,9 +13,10 @@ from workbench.model.health import Rescued, TableRescued
 from workbench.model.progress import step
 from workbench.services.labelling.ledger import recompute
 from workbench.services.project import opened_project
-from workbench.store.backup import check, put_in_place
+from workbench.store.backup import check
 from workbench.store.filesystem import require_local
 from workbench.store.pages import PageFile
+from workbench.store.replacing import put_in_place
 from workbench.store.rescuing import Rescue, Written, version_of
 
 

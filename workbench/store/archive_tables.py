@@ -100,6 +100,7 @@ NEVER: Final[dict[str, str]] = {
     "bundle_items": "as bundles",
     "bundle_pass": "what an archive of a bundle holds is no bundle any more",
     "event_seals": "as bundle_pass",
+    "generation": "which copy of the database a file is",
     "_sqlite_migrations": "made with the tables",
 }
 """Tables that no archive holds, and why."""

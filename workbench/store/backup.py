@@ -10,37 +10,40 @@ from pathlib import Path
 from workbench.beside.parts import part_folder
 from workbench.errors import StoreError
 from workbench.model.progress import BYTES, step
+from workbench.store import generation
+from workbench.store.comparing_copies import require_no_less
 from workbench.store.connection import Database, open_connection
 from workbench.store.interrupting import interruptibly
+from workbench.store.replacing import put_in_place
 
 
-def backup(database: Database, target: Path, *, force: bool = False) -> int:
+def backup(database: Database, target: Path, *, force: bool = False, discard: bool = False) -> int:
     """Write a whole copy of the database; returns its size in bytes. The copy appears checked or not at all.
 
+    Args:
+        force: Replace what stands there, unless it is a good copy with more in it, or of another project.
+        discard: Replace that, too.
+
     Raises:
-        StoreError: The target exists and ``force`` is not set, can't be written, or the copy fails its check.
+        StoreError: The target exists and may not be replaced, can't be written, or the copy fails its check.
     """
     database.require_other(target)
     if target.exists() and not force:
         raise StoreError(f"{target} exists.", "Use --force to replace it.")
     try:
         with part_folder(target) as part:
-            _copy(database.path, part / target.name)
-            check(part / target.name)
-            put_in_place(part / target.name, target)
+            copy = part / target.name
+            _copy(database.path, copy)
+            generation.name_anew(copy)
+            check(copy)
+            if target.exists() and not discard:
+                require_no_less(copy, target)
+            put_in_place(copy, target, keep=False)
     except (sqlite3.Error, OSError) as error:
         raise StoreError(
             f"{target}: {getattr(error, 'strerror', None) or error}.", "The database itself is untouched."
         ) from error
     return target.stat().st_size
-
-
-def put_in_place(temporary: Path, target: Path) -> None:
-    """Give a finished database its name."""
-    # The log of a database that stood here and was not closed would be replayed over the new one.
-    for suffix in ("-wal", "-shm"):
-        target.with_name(target.name + suffix).unlink(missing_ok=True)
-    temporary.replace(target)
 
 
 def _copy(source: Path, target: Path) -> None:

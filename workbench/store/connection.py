@@ -13,9 +13,10 @@ from typing import Literal
 
 from workbench.beside.own_files import require_plain
 from workbench.errors import StoreError
-from workbench.store import column_files, migrations
+from workbench.store import column_files, generation, logs, migrations
 from workbench.store.failures import explained, roll_back
 from workbench.store.filesystem import require_local
+from workbench.store.unlocked import OPENING, release
 
 Durability = Literal["full", "normal"]
 """``full`` survives a power cut at once (labels); ``normal`` may lose its last commits then (bulk rows)."""
@@ -44,6 +45,7 @@ class Database:
             _check_place(self.path, create=create)
             with explained(self.path):
                 migrations.bring_up_to_date(self.path)
+            self._counts = migrations.latest_version() >= generation.SINCE
         except OSError as error:
             place = error.filename or self.path
             raise StoreError(f"{place}: {error.strerror}.", "Check the name and its permissions.") from error
@@ -92,8 +94,11 @@ class Database:
             return
         with explained(self.path):
             _begin(connection, patient=patient)
+            changed = connection.total_changes
             try:
                 yield connection
+                if connection.total_changes != changed and self._counts:
+                    generation.count(connection)
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
@@ -140,6 +145,7 @@ class Database:
                 connection.close()
             self._opened.clear()
             self._threads = threading.local()
+        release()
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
@@ -187,14 +193,16 @@ def _begin(connection: sqlite3.Connection, *, patient: bool) -> None:
 def open_connection(path: Path) -> sqlite3.Connection:
     """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
     with explained(path):
-        connection = sqlite3.connect(
-            # A file that was removed meanwhile is not made anew.
-            f"{path.absolute().as_uri()}?mode=rw",
-            uri=True,
-            isolation_level=None,
-            check_same_thread=False,
-            timeout=BUSY_MS / 1000,
-        )
+        logs.require_own(path)
+        with OPENING:
+            connection = sqlite3.connect(
+                # A file that was removed meanwhile is not made anew.
+                f"{path.absolute().as_uri()}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=BUSY_MS / 1000,
+            )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA journal_mode = WAL")
     return connection

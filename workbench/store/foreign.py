@@ -18,7 +18,7 @@ from workbench.beside.own_files import require_plain
 from workbench.beside.parts import temporary_folder
 from workbench.errors import StoreError
 from workbench.model.label import Task
-from workbench.store import migrations
+from workbench.store import logs, migrations
 from workbench.store.failures import explained
 
 READ: dict[str, tuple[str, ...]] = {
@@ -68,6 +68,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not path.is_file():
         what = "it is no file" if path.exists() else "there is no such file"
         raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
+    logs.require_own(path)
     with (
         explained(path),
         temporary_folder("merge") as folder,

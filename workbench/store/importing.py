@@ -17,7 +17,7 @@ from msgspec import Struct
 from workbench.errors import StoreError
 from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
-from workbench.store import quarantine
+from workbench.store import generation, quarantine
 from workbench.store.clock import now
 from workbench.store.connection import BUSY_MS, Database, open_connection
 from workbench.store.failures import explained, roll_back
@@ -202,6 +202,7 @@ def _begin_bulk(connection: sqlite3.Connection) -> bool:
     _prepare_bulk(connection)
     connection.execute("BEGIN IMMEDIATE")
     if _is_empty(connection):
+        generation.count(connection)
         return True
     connection.execute("ROLLBACK")
     return False

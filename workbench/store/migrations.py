@@ -7,6 +7,7 @@ transaction.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,8 @@ from typing import Any
 from workbench.beside.parts import part_folder
 from workbench.errors import StoreError
 from workbench.store import (
+    generation,
+    logs,
     schema,
     schema_amended,
     schema_analysis,
@@ -26,6 +29,7 @@ from workbench.store import (
     schema_sets,
 )
 from workbench.store.failures import roll_back
+from workbench.store.unlocked import OPENING
 
 APPLICATION_ID = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
@@ -126,7 +130,7 @@ def latest_version() -> int:
 
 def make(path: Path, version: int) -> None:
     """Create an empty database with the tables of a version, to be filled with rows of that version."""
-    connection = _open_plain(path)
+    connection = _open_plain(path, "rwc")
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         _apply(connection, path, version)
@@ -156,31 +160,77 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> None:
     Raises:
         StoreError: It is not ours, newer than this program, or a migration failed (the file is unchanged then).
     """
-    existed = path.exists() and path.stat().st_size > 0
+    if not path.exists():
+        _make_whole(Path(os.path.realpath(path)))
+    _require_bytes(path)
+    logs.require_own(path)
     connection = _open_plain(path)
     try:
-        version = _checked_version(connection, path, existed)
+        version = checked_version(connection, path)
         if version == latest_version():
             return
-        if existed and version and keep_copy:
-            _keep_copy(connection, path, version)
+        if keep_copy:
+            _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         _apply(connection, path, latest_version())
     finally:
         connection.close()
 
 
-def _open_plain(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path.absolute(), isolation_level=None, timeout=10)
+def _make_whole(path: Path) -> None:
+    """A new database has its name when it is whole, so that one that is not has been damaged."""
+    for end in logs.ENDS:
+        if (log := path.with_name(path.name + end)).exists() and log.stat().st_size:
+            raise StoreError(
+                f"{path} is not there, but its log {log.name} is: the file was moved or deleted.",
+                "Put it back. For a new database take another name, or move the log away; it may hold labels.",
+            )
+    with OPENING, part_folder(path) as part:
+        make(part / path.name, latest_version())
+        give_name(part / path.name, path)
+
+
+def give_name(temporary: Path, path: Path) -> bool:
+    """Give a finished file its name unless something has it already; returns whether it has it now."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    except OSError:
+        # There are file systems without links; there the last of two at the same moment has the name.
+        if os.path.lexists(path):
+            return False
+        temporary.rename(path)
+    return True
+
+
+def _require_bytes(path: Path) -> None:
+    if not path.stat().st_size:
+        logged = any(path.with_name(path.name + end).exists() for end in logs.ENDS)
+        raise StoreError(
+            f"{path} has 0 bytes: it is no database any more, or never was one.",
+            "Nothing was written; its log is kept. " * logged
+            + f"Go back to a backup: workbench restore {path} BACKUP. For a new database remove the empty file first.",
+        )
+
+
+def _open_plain(path: Path, mode: str = "rw") -> sqlite3.Connection:
+    with OPENING:
+        address = f"{path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=10)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
 
-def _checked_version(connection: sqlite3.Connection, path: Path, existed: bool) -> int:
+def checked_version(connection: sqlite3.Connection, path: Path) -> int:
+    """The version of a database's tables.
+
+    Raises:
+        StoreError: It is not ours, or newer than this program.
+    """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if existed and tables and application != APPLICATION_ID:
+    if application != APPLICATION_ID or version < 1:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
     unknown = _unknown_names(connection) if version else set()
     if version > latest_version() or unknown:
@@ -197,12 +247,13 @@ def _unknown_names(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in rows} - known
 
 
-def _keep_copy(connection: sqlite3.Connection, path: Path, version: int) -> None:
+def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
     copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
     if not copy.exists():
         with part_folder(copy) as part:
             connection.execute("VACUUM INTO ?", (str(part / copy.name),))
-            (part / copy.name).rename(copy)
+            generation.name_anew(part / copy.name)
+            give_name(part / copy.name, copy)
 
 
 def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:

@@ -5,6 +5,8 @@ Bundles are recorded where they are made; in a bundle stand the pass it comes ho
 
 from __future__ import annotations
 
+from workbench.store import generation
+
 VERSION_9: tuple[str, ...] = (
     # At home: which bundles were made, for whom, and of which items. Nothing secret is kept of them: what they are
     # sealed with follows from the database's secret.
@@ -48,5 +50,7 @@ VERSION_9: tuple[str, ...] = (
     """INSERT INTO bundle_items (bundle_id, task, subject)
         SELECT DISTINCT 'unsealed-' || annotator_id, task, subject
         FROM assignments WHERE state = 'away' AND annotator_id IS NOT NULL""",
+    generation.TABLE,
+    generation.BEGIN,
 )
 """In order."""

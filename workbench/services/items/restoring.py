@@ -21,9 +21,10 @@ from workbench.services.project import opened_project
 from workbench.store import migrations, sets
 from workbench.store.archive_tables import CALLS, EVENTS, PARTS, Part
 from workbench.store.archiving import NewDatabase, Refused, deriving
-from workbench.store.backup import check, put_in_place
+from workbench.store.backup import check
 from workbench.store.failures import explained
 from workbench.store.filesystem import require_local
+from workbench.store.replacing import put_in_place
 
 _Row = tuple[Any, ...]
 
@@ -57,13 +58,14 @@ def restore(path: Path, target: Path) -> Restored:
             check(temporary)
             # It took a while: another process may have made something there.
             _require_nothing(target)
-            put_in_place(temporary, target)
+            kept = put_in_place(temporary, target)
     return Restored(
         database=path_text(target),
         rows={member.name: member.lines for member in manifest.members},
         left_out=manifest.left_out,
         schema=manifest.schema,
         code_version=manifest.code_version,
+        kept=tuple(map(path_text, kept)),
     )
 
 

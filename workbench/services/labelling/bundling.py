@@ -28,9 +28,9 @@ from workbench.services.settings import settings_of
 from workbench.store import assignments, bundle_seals, claiming, events, people
 from workbench.store import bundling as store
 from workbench.store import guidelines as guideline_rows
-from workbench.store.backup import put_in_place
 from workbench.store.clock import stamp
 from workbench.store.reading import item_text
+from workbench.store.replacing import put_in_place
 from workbench.store.secrets import secret
 
 _OWN = ("label", "adjudication", "retraction", "flag", "reveal")
@@ -104,7 +104,7 @@ def bundle(
         ledger.recompute(target)
         target.close()
         store.compact(target.path)
-        put_in_place(target.path, path)
+        put_in_place(target.path, path, keep=False)
     types = sum(task == "type" for task, _ in slots)
     return Bundled(
         written=len(taken),

@@ -46,9 +46,14 @@ Progress = Callable[[int], None]
 ZIP: Final = b"PK\x03\x04"
 """What a zip file begins with, unless it is empty."""
 
+_AGAIN: Final = "Get another copy of it."
 _GZIP = b"\x1f\x8b"
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 _COMPRESSED_BLOCK = 64 * 1024
+_SUSPICIOUS: Final = (64 << 20, 300)
+"""A stretch of so many decompressed bytes must not be so many times what it was packed in; rows come to about forty."""
+_OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
+"""What files begin with that are packed in a way that is not read."""
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -189,14 +194,22 @@ class _Begun:
 class _Unzipped:
     """The decompressed bytes of a gzip file; what stands before a break is given before the error."""
 
-    def __init__(self, file: Stream) -> None:
+    def __init__(self, file: Stream, place: object) -> None:
         self._file = file
         self._member = zlib.decompressobj(_GZIP_BITS)
         self._pending = b""
+        self._place = place
+        self._taken = self._given = 0
 
     def read(self, size: int, /) -> bytes:
+        """The next bytes.
+
+        Raises:
+            FormatError: They unpack to far more than any data does.
+        """
         while True:
             compressed = self._pending or self._file.read(_COMPRESSED_BLOCK)
+            before = len(compressed)
             self._pending = b""
             if not compressed:
                 if self._member.eof:
@@ -209,8 +222,20 @@ class _Unzipped:
                 self._member = zlib.decompressobj(_GZIP_BITS)
             data = self._member.decompress(compressed, size)
             self._pending = self._member.unconsumed_tail or self._member.unused_data
+            self._watch(before - len(self._pending), len(data))
             if data:
                 return data
+
+    def _watch(self, taken: int, given: int) -> None:
+        """Look at each stretch by itself: what stands round a bomb must not hide it."""
+        self._taken += taken
+        self._given += given
+        stretch, most = _SUSPICIOUS
+        if self._given < stretch:
+            return
+        if self._given > most * self._taken:
+            raise FormatError(f"{self._place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
+        self._taken = self._given = 0
 
 
 def _decompressed(file: IO[bytes], counted: _Counted, path: Path) -> Stream:
@@ -224,7 +249,9 @@ def _decoded(stream: Stream, start: bytes, path: Path | None) -> Stream:
     if start.startswith(_UTF_16):
         raise FormatError(f"{path or 'standard input'}: the file is UTF-16.", "Save it as UTF-8.")
     if start.startswith(_GZIP):
-        return _Unzipped(stream)
+        return _Unzipped(stream, path or "standard input")
+    if start in _OTHERS:
+        raise FormatError(f"{path or 'standard input'}: it is packed with {_OTHERS[start]}.", "Unpack it, or use gzip.")
     if start == _BOM:
         stream.read(len(_BOM))
     return stream

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.binding import Binding
+from textual.events import Paste
 from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
@@ -121,6 +122,11 @@ class WorkbenchScreen(Screen[None]):
         self.notify(
             f"{type(error).__name__}: {error}", title="Something went wrong", severity="error", markup=False, timeout=10
         )
+
+    def on_paste(self, event: Paste) -> None:
+        """Say that a text went nowhere: no line is open that could take it."""
+        if event.text:
+            self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
 
     def own_actions(self) -> tuple[Action, ...]:
         """What the person who is looking can do here."""

@@ -1,21 +1,23 @@
 """LiveCodeBench: public and private tests as JSON; the private ones come compressed in what Python's pickle writes.
 
-A pickle can run anything when it is loaded, so none ever is: its instructions are listed (`pickletools`), and only one
-that does nothing but hold a single text is taken.
+A pickle can run anything when it is loaded, so none ever is: its instructions are looked at one by one, and only a
+pickle that does nothing but hold a single text is taken.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import io
-import pickletools
+import pickle
 import zlib
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
+import msgspec
+from msgspec import Struct
+
 from workbench.formats.code import contests
-from workbench.formats.code.row import CodeRow, json_in
+from workbench.formats.code.row import CodeRow, json_in, nul
 from workbench.formats.code.suites import Tests, named
 from workbench.formats.explain import RefusedError
 from workbench.model.code import CodeTest, Problem
@@ -24,8 +26,25 @@ from workbench.model.code_record import ProblemRecord
 LONGEST: Final = 256 << 20
 """Bytes of decompressed private tests that are taken."""
 
-_TEXTS: Final = {"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
-_IDLE: Final = {"PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "STOP"}
+_SUSPICIOUS: Final = (32 << 20, 300)
+"""Bytes beyond which they must not be so many times what they are packed in."""
+
+MOST: Final = 100_000
+"""Tests of a problem that are taken."""
+
+_PRIVATE: Final = "private_test_cases"
+_TEXTS: Final = {pickle.SHORT_BINUNICODE: 1, pickle.BINUNICODE: 4, pickle.BINUNICODE8: 8}
+"""Instructions that hold a text, and how many bytes say its length."""
+_IDLE: Final = {pickle.PROTO: 1, pickle.FRAME: 8, pickle.MEMOIZE: 0, pickle.BINPUT: 1, pickle.LONG_BINPUT: 4}
+"""Instructions that make nothing, and the bytes of their arguments."""
+
+
+class _Test(Struct, gc=False):
+    """A test as it stands in the file."""
+
+    input: str
+    output: str
+    testtype: str
 
 
 def fits(keys: Collection[str]) -> bool:
@@ -44,7 +63,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     if function is not None and not (isinstance(function, str) and function.isidentifier()):
         raise RefusedError("wrong_type", "metadata", "func_name in metadata is no name of a function.")
     public = _tests("public_test_cases", row.document("public_test_cases"), function)
-    private = _tests("private_test_cases", _private(row), function)
+    private = _tests(_PRIVATE, _private(row), function)
     problem = Problem(
         task_id=row.identifier("question_id"),
         prompt=contests.prompt(row.text("question_content"), row.maybe_text("starter_code")),
@@ -56,42 +75,65 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def _private(row: CodeRow) -> Any:
-    key = "private_test_cases"
-    text = row.maybe_text(key)
+    text = row.maybe_text(_PRIVATE)
     if text is None or not text.strip():
         return None
-    return json_in(key, text if text.lstrip().startswith("[") else _decompressed(text))
+    plain = text.lstrip().startswith("[")
+    return _listed(memoryview(text.encode()) if plain else _only_text(_decompressed(text)))
 
 
-def _decompressed(text: str) -> str:
+def _listed(document: memoryview) -> list[dict[str, str]]:
+    """The tests of a document; nothing is made of what else may stand in it, which could be far larger than it."""
+    try:
+        tests = msgspec.json.decode(document, type=list[_Test])
+    except msgspec.ValidationError as error:
+        raise RefusedError("wrong_type", _PRIVATE, f"{_PRIVATE} is no list of tests: {error}. Mend it.") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise RefusedError("bad_json", _PRIVATE, f"{_PRIVATE} holds no JSON that can be read: {error}.") from None
+    if len(tests) > MOST:
+        raise _unreadable(f"holds {len(tests):,} tests, more than {MOST:,}. Leave its private tests out.")
+    if any("\0" in test.input or "\0" in test.output for test in tests):
+        raise nul(_PRIVATE)
+    return [msgspec.structs.asdict(test) for test in tests]
+
+
+def _decompressed(text: str) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        data = unpacker.decompress(base64.b64decode(text, validate=True), LONGEST)
+        packed = base64.b64decode(text, validate=True)
+        free, ratio = _SUSPICIOUS
+        most = min(LONGEST, max(free, ratio * len(packed)))
+        data = unpacker.decompress(packed, most)
     except (binascii.Error, zlib.error, ValueError):
         raise _unreadable("is neither JSON nor base64 of compressed data. Fetch the file again.") from None
     if unpacker.unconsumed_tail or not unpacker.eof:
-        raise _unreadable(f"is damaged, or longer than {LONGEST >> 20} MiB. Leave its private tests out.")
-    return _only_text(data)
+        raise _unreadable(f"is damaged, or unpacks to more than {most >> 20} MiB. Leave its private tests out.")
+    return data
 
 
-def _only_text(data: bytes) -> str:
-    """The one text in a pickle that holds nothing else; nothing is loaded."""
-    found: list[str] = []
-    try:
-        for operation, argument, _ in pickletools.genops(io.BytesIO(data)):
-            if operation.name in _TEXTS and not found and isinstance(argument, str):
-                found.append(argument)
-            elif operation.name not in _IDLE:
-                raise _unreadable("is a pickle of more than one text, which is never loaded. Write it as JSON.")
-    except (ValueError, IndexError, UnicodeDecodeError):
-        raise _unreadable("is no pickle that can be read. Write it as JSON.") from None
-    if not found:
+def _only_text(data: bytes) -> memoryview:
+    """The one text in a pickle that holds nothing else, as it stands there; nothing is loaded and nothing copied."""
+    found, at = None, 0
+    while (operation := data[at : at + 1]) != pickle.STOP:
+        at += 1
+        if operation in _TEXTS and found is None:
+            size = int.from_bytes(data[at : at + _TEXTS[operation]], "little")
+            at += _TEXTS[operation]
+            found = memoryview(data)[at : at + size]
+            at += size
+        elif operation in _IDLE:
+            at += _IDLE[operation]
+        elif operation:
+            raise _unreadable("is a pickle of more than one text, which is never loaded. Write it as JSON.")
+        if at >= len(data):
+            raise _unreadable("is no pickle that can be read. Write it as JSON.")
+    if found is None:
         raise _unreadable("is a pickle without a text. Write it as JSON.")
-    return found[0]
+    return found
 
 
 def _unreadable(fault: str) -> RefusedError:
-    return RefusedError("unsupported", "private_test_cases", f"private_test_cases {fault}")
+    return RefusedError("unsupported", _PRIVATE, f"{_PRIVATE} {fault}")
 
 
 def _tests(key: str, document: Any, function: str | None) -> Tests:

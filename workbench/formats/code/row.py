@@ -168,7 +168,7 @@ class CodeRow:
         try:
             found = msgspec.json.decode(token, type=kind if kind is Any else kind | None)
             if b"u0000" in bytes(token) and _has_nul(found):
-                raise _nul(key)
+                raise nul(key)
         except UnicodeDecodeError as error:
             raise bad_utf8(key, error) from None
         except RecursionError:
@@ -212,7 +212,7 @@ def json_in(key: str, text: str) -> Any:
     try:
         found = json.loads(text, parse_constant=_no_constant)
         if "u0000" in text and _has_nul(found):
-            raise _nul(key)
+            raise nul(key)
         if "\\ud" in text.lower():
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
@@ -228,7 +228,8 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
 
 
-def _nul(key: str) -> RefusedError:
+def nul(key: str) -> RefusedError:
+    """An error about a NUL character in a field."""
     return RefusedError("nul", key, f"{key} contains a NUL character. Remove it.")
 
 

@@ -22,6 +22,7 @@ from workbench.services.items.browsing import read_conditions
 from workbench.tui.actions import Action, bindings
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.line import Line
 
 _FIELDS = (
     ("where", "items", "all; or FIELD=VALUE …, such as type=A state=final"),
@@ -70,7 +71,7 @@ class StartRunScreen(ModalScreen[StartRequest | None]):
             for name, title, hint in _FIELDS:
                 with Horizontal(classes="start-field"):
                     yield Static(title, markup=False)
-                    yield Input(placeholder=hint, id=f"start-{name}", compact=True)
+                    yield Line(placeholder=hint, id=f"start-{name}", compact=True)
             yield Static(id="start-trouble", markup=False)
         yield Footer(show_command_palette=False)
 

@@ -16,6 +16,7 @@ from workbench.render.document import RenderedText
 from workbench.services.labelling.cards import QUIRKS, Stretch
 from workbench.tui.widgets.card_answers import completion_row, reference_row, warning
 from workbench.tui.widgets.card_texts import CardTexts
+from workbench.tui.widgets.line import Line
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.reader_messages import SearchChanged
 from workbench.tui.widgets.wrapping import Wrapped
@@ -147,7 +148,7 @@ class FinalAnswerCard(Container):
                 yield Excerpt(title="Completion", id="card-completion")
         with Vertical(id="card-over"):
             yield WholeText(id="card-full")
-            yield Input(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
+            yield Line(placeholder="find: enter goes on, escape ends", id="card-find", compact=True)
 
     @property
     def view(self) -> str:

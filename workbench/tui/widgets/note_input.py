@@ -13,6 +13,8 @@ from textual.screen import ModalScreen
 from textual.timer import Timer
 from textual.widgets import Input
 
+from workbench.tui.widgets.line import Line
+
 _PAUSE_S = 0.5
 
 
@@ -34,7 +36,7 @@ class NoteInput(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out."""
-        line = Input(self._note, max_length=2000)
+        line = Line(self._note)
         line.border_title = Content(self._title)
         line.border_subtitle = Content("enter: done · escape: close")
         yield line

@@ -18,10 +18,15 @@ from textual.widgets import Input, Static
 from workbench.tui.switches import following
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.line import Line
 from workbench.tui.widgets.pick_many import PickMany
 
 DEFAULT: Final = ""
 """The value of an option that is not given."""
+
+
+_LONGEST = 10_000
+"""Characters of an option's value."""
 
 
 class Pick(Static, can_focus=True):
@@ -122,7 +127,7 @@ class OptionField(Vertical):
         elif choices:
             self._line = Pick(name, choices)
         else:
-            self._line = Input(value, placeholder="not set", compact=True, select_on_focus=False)
+            self._line = Line(value, placeholder="not set", compact=True, select_on_focus=False, max_length=_LONGEST)
         if choices and value:
             self._line.value = value
 

@@ -13,8 +13,10 @@ from textual.message import Message
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
+from workbench.tui.widgets.line import Line
 
-class CompletingInput(Input):
+
+class CompletingInput(Line):
     """An input whose suggestion is taken with tab (or right, at its end)."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

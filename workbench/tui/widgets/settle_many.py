@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 
 from workbench.services.labelling.conflict_classes import LeftOut
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.line import Line
 
 _BOX = """
     width: 70;
@@ -57,7 +58,7 @@ class SettleMany(ModalScreen[str | None]):
             box.border_subtitle = Content("enter: settle · escape: leave it")
             yield Static(Content.assemble((many, "bold"), " at once as ", self._how), markup=False)
             asked = "a note is needed" if self._needs_note else "a note on each of them, or nothing"
-            yield Input(placeholder=asked, max_length=2000, compact=True)
+            yield Line(placeholder=asked, compact=True)
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

@@ -9,8 +9,13 @@ from msgspec import Struct
 
 from workbench.web.serve.app_process import Size
 
-LARGEST = 256 << 10
+LARGEST = 4 << 20
 """Bytes of one message: keys, or a text pasted into a note."""
+
+_MOST_KEYS = 64 << 10
+"""Characters of a message that the app is given: no line takes as many."""
+_PASTE, _PASTED = "\x1b[200~", "\x1b[201~"
+"""What a terminal puts before and behind a pasted text."""
 
 _WIDTHS = range(20, 1_001)
 _HEIGHTS = range(5, 501)
@@ -53,7 +58,7 @@ def parse(text: str | None) -> Typed | Resized | Focused | Pinged:
     try:
         match msgspec.json.decode(text or ""):
             case ["stdin", str(keys)]:
-                return Typed(keys.encode())
+                return Typed(_cut(keys).encode())
             case ["resize", {"width": width, "height": height}]:
                 return Resized(_size(width, height))
             case ["focus" | "blur" as kind]:
@@ -63,6 +68,14 @@ def parse(text: str | None) -> Typed | Resized | Focused | Pinged:
     except RecursionError as error:
         raise ValueError("too deep") from error
     raise ValueError("an unknown message")
+
+
+def _cut(keys: str) -> str:
+    """Keys up to the most; a text whose end is cut off has been pasted all the same."""
+    if len(keys) <= _MOST_KEYS:
+        return keys
+    kept = keys[:_MOST_KEYS]
+    return kept + _PASTED if kept.rfind(_PASTE) > kept.rfind(_PASTED) else kept
 
 
 def size_of(query: Mapping[str, str]) -> Size:

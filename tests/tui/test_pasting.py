@@ -1,0 +1,88 @@
+"""Pasted texts: what there is no room for is cut and said; no line of a text is dropped."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from textual.events import Paste
+from textual.widgets import Input
+
+from tests.tui.labelling import desk, labels, make, rows
+from tests.tui.stage import settle
+from workbench import tui
+from workbench.services.project import Project
+from workbench.web.serve import frames
+
+LONG = "word " * 100_000
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    return make(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("before", "pasted", "after", "cut"),
+    [
+        ("", LONG, LONG[:2000].strip(), True),
+        ("I say: ", LONG, f"I say: {LONG}"[:2000].strip(), True),
+        ("", "one\r\ntwo\nthree", "one two three", False),
+        ("", "x" * 2000, "x" * 2000, False),
+        ("", "\n" * 3 + "x", "x", False),
+        ("x" * 2000, "y", "x" * 2000, True),
+        ("", "\x1b]0;title\x07[b]", None, False),
+    ],
+    ids=["long", "behind", "lines", "full", "empty lines", "no room", "controls"],
+)
+async def test_a_note_takes_what_there_is_room_for(
+    project: Project, before: str, pasted: str, after: str | None, cut: bool
+) -> None:
+    async with desk(project) as it:
+        await it.press("c")
+        line = it.app.screen.query_one(Input)
+        line.value = before
+        line.cursor_position = len(before)
+        it.app.post_message(Paste(pasted))
+        await settle(it.pilot)
+        assert any("left out" in str(notice.message) for notice in it.app._notifications) is cut
+        await it.press("enter", "1")
+        ((note,),) = rows(project, "SELECT note FROM label_events")
+        assert note == after if after is not None else "[b]" in note
+
+
+@pytest.mark.parametrize("key", ["slash", "c"])
+async def test_every_line_is_cut_with_a_word(project: Project, key: str) -> None:
+    async with desk(project) as it:
+        await it.press(key)
+        it.app.post_message(Paste(LONG))
+        await settle(it.pilot)
+        assert 1_000 < len(it.app.focused.value) <= 2_000  # type: ignore[union-attr]
+        assert any("left out" in str(notice.message) for notice in it.app._notifications)
+
+
+async def test_a_text_pasted_into_no_line_labels_nothing_and_is_said(project: Project) -> None:
+    async with desk(project) as it:
+        it.app.post_message(Paste("1 0 1 x"))
+        await settle(it.pilot)
+        assert labels(project) == []
+        assert any("No line is open" in str(notice.message) for notice in it.app._notifications)
+
+
+def test_every_line_of_the_app_is_such_a_line() -> None:
+    folder = Path(tui.__file__).parent
+    made = {path.name for path in folder.rglob("*.py") if re.search(r"\b(Input|TextArea)\(", path.read_text())}
+    assert made == {"line.py", "note_input.py"}
+    assert "class Line(Input)" in (folder / "widgets" / "line.py").read_text()
+
+
+def test_a_page_may_paste_more_than_a_line_takes() -> None:
+    """It goes on to the app shortened, and as a pasted text still; the page stays."""
+    for size in (10, 1 << 20, 3 << 20):
+        said = frames.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
+        assert isinstance(said, frames.Typed)
+        assert said.keys.startswith(b"\x1b[200~x")
+        assert said.keys.endswith(b"x\x1b[201~")
+        assert len(said.keys) < 70_000
+    assert frames.parse('["stdin", "12"]') == frames.Typed(b"12")

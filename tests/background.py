@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from workbench.runs.lease import is_alive
+from workbench.runs.liveness import is_alive
 from workbench.services.project import Project
 from workbench.store import runs
 
@@ -68,7 +68,7 @@ def stored(project: Project, run: int) -> set[int]:
 def runner_pid(project: Project) -> int | None:
     """The living runner's process id."""
     lease = runs.lease(project.database.reader())
-    return lease.pid if lease is not None and is_alive(lease) else None
+    return lease.pid if lease is not None and is_alive(lease, project.path) else None
 
 
 def until_writing(project: Project, run: int, total: int) -> int:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from workbench.config.trust import FOLDER_VARIABLE
-from workbench.store import blind, connection
+from workbench.store import connection
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
@@ -77,8 +77,7 @@ def _connections_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         opened.append(original(path))
         return opened[-1]
 
-    for module in (connection, blind):
-        monkeypatch.setattr(module, "open_connection", tracked)
+    monkeypatch.setattr(connection, "open_connection", tracked)
     yield
     for one in opened:
         one.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Literal
 
 _QUOTED = re.compile(r"'([^']{1,100})'")
 _LISTED = 20
@@ -90,10 +91,28 @@ class OptionError(UsageError):
         self.wrong = wrong
 
 
+Cause = Literal["space", "disk", "busy", "access", "moved", "replaced", "other"]
+"""What keeps a database from being written. ``moved``: its file is gone from where it was opened; ``replaced``:
+another one stands there."""
+
+
 class StoreError(WorkbenchError):
-    """The database can't be opened, read or written."""
+    """The database can't be opened, read or written.
+
+    Attributes:
+        cause: Why, where that is known.
+    """
 
     title = "Database"
+
+    def __init__(self, message: str, hint: str = "", cause: Cause = "other") -> None:
+        super().__init__(message, hint)
+        self.cause = cause
+
+    @property
+    def passes(self) -> bool:
+        """Whether the same may succeed later, without another word."""
+        return self.cause not in ("replaced", "other")
 
 
 class FormatError(WorkbenchError):

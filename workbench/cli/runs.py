@@ -21,7 +21,7 @@ from workbench.cli.common import (
 from workbench.cli.usage_text import amount, usage_words
 from workbench.errors import UsageError
 from workbench.model.calls import RunCosts
-from workbench.model.run import RunInfo, RunUsage
+from workbench.model.run import ACTIVE, RunInfo, RunUsage
 from workbench.render.inert import inert
 from workbench.render.isolation import isolation_lines
 from workbench.render.timeouts import timeout_words
@@ -155,6 +155,8 @@ def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
         print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(costs)})
         return
     click.echo(_line(info))
+    if verb == "show" and info.trouble:
+        click.echo(inert(f"  {info.trouble}"))
     if verb == "show":
         for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
             click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
@@ -190,10 +192,14 @@ def _line(info: RunInfo) -> str:
         words.append("rests on recorded replies")
     if info.request:
         words.append(f"asked to {info.request}")
-    if info.state in ("queued", "running") and not info.alive:
-        words.append("its runner has died: resume it")
+    if info.state in ACTIVE and not info.alive:
+        # One that can't be seen from here may live.
+        died = "its runner has died" if info.pid is not None else "nobody works on it"
+        words.append(f"{info.waiting or died}: resume it")
     elif info.pid is not None:
         words.append(f"pid {info.pid}")
+    if info.alive and info.waiting:
+        words.append(info.waiting)
     if info.usage is not None:
         words.extend(usage_words(info.usage))
     if info.message:

@@ -136,7 +136,10 @@ class RunInfo(Struct, frozen=True, kw_only=True):
             not counted.
         pid: The process that works on it, or did before it died.
         heartbeat: That process's last sign of life.
-        alive: A runner of this database is alive.
+        alive: A runner of this database is alive, though it may wait.
+        waiting: What keeps that runner from going on, in words, or what is known of one that can't be seen from here;
+            None: nothing.
+        trouble: What kept the run from being stored for a while; None: nothing, since it was started.
         rate: Verdicts a second lately; None unless it is being watched while running.
         eta: Seconds to go at that rate.
         started_at: When it last went from waiting to running.
@@ -167,6 +170,8 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     pid: int | None = None
     heartbeat: str | None = None
     alive: bool = False
+    waiting: str | None = None
+    trouble: str | None = None
     rate: float | None = None
     eta: float | None = None
     created_at: str

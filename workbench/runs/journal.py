@@ -21,7 +21,7 @@ from workbench.llm.journal import Call, Response, Spent
 from workbench.llm.records import FailureCode, Halt
 from workbench.model.run import RunUsage
 from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
-from workbench.runs.lease import PATIENCE_S, Lease
+from workbench.runs.lease import Lease
 from workbench.store import calls, usage, verdict_calls, verdicts
 from workbench.store.calls import Attempt, AttemptOutcome, Wanted
 from workbench.store.clock import now
@@ -112,13 +112,16 @@ class RunJournal:
         self._reader = database.reader()
         self._lease = lease
         self._run = run
-        with lease.write() as connection:
+
+        def begin(connection: sqlite3.Connection) -> None:
             calls.lose_open(connection, run)
             self.usage = usage.get(connection, run) or RunUsage()
             self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
             self._wanted = Wanted(
                 after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
             )
+
+        lease.store(begin)
         self._before = spent(self.usage)
         self._warnings = self.usage.warnings
         self._loop = asyncio.get_running_loop()
@@ -129,7 +132,6 @@ class RunJournal:
         self._timer: asyncio.TimerHandle | None = None
         self._writing_back: asyncio.Future[None] | None = None
         self._written_back = time.monotonic()
-        self._failing: float | None = None
         self._committed = time.monotonic()
         self._closing = False
         self._broken: BaseException | None = None
@@ -201,7 +203,7 @@ class RunJournal:
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: The database could not be written for ten minutes.
+            StoreError: The database could not be written; see `Lease.gives_up`.
         """
         if self._broken is not None:
             raise self._broken
@@ -241,8 +243,7 @@ class RunJournal:
             with self._lease.write(patient=False) as connection:
                 self._store(connection, batch)
         except StoreError as error:
-            self._failing = self._failing or time.monotonic()
-            if time.monotonic() - self._failing >= PATIENCE_S:
+            if self._lease.gives_up(error):
                 self._break(error)
             else:
                 self._schedule(_RETRY_S)
@@ -250,7 +251,7 @@ class RunJournal:
         except Exception as error:
             self._break(error)
             return
-        self._batch, self._failing, self._committed = None, None, time.monotonic()
+        self._batch, self._committed = None, time.monotonic()
         self.stored += len(batch.landed)
         for call, _ in batch.responses:
             self._fresh.pop(call.key, None)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workbench.beside.own_files import append_own, open_own
 from workbench.errors import RunError
-from workbench.runs.lease import is_alive
+from workbench.runs.liveness import is_alive
 from workbench.store import runs
 from workbench.store.connection import Database
 
@@ -32,7 +32,7 @@ def ensure_runner(database: Database) -> None:
     Raises:
         RunError: The runner doesn't start.
     """
-    if is_alive(runs.lease(database.reader())):
+    if is_alive(runs.lease(database.reader()), database.path):
         return
     process = _spawn(database.path)
     # Whoever starts a process has to collect it when it ends; the app may outlive many runners.
@@ -54,7 +54,7 @@ def ensure_runner(database: Database) -> None:
 def _has_begun(database: Database, pid: int) -> bool:
     """Whether this runner took its claim (and may have died since), or another one lives."""
     row = runs.lease(database.reader())
-    return row is not None and (row.pid == pid or is_alive(row))
+    return row is not None and (row.pid == pid or is_alive(row, database.path))
 
 
 def _spawn(database: Path) -> subprocess.Popen[bytes]:

@@ -1,85 +1,73 @@
 """One runner a database: a row names the process, and every transaction of a runner checks it.
 
-A runner that was replaced while it stood still (a suspended machine, a debugger) finds that out before it
-can store anything.
+A runner that was replaced finds that out before it can store anything. It is replaced when its process is gone; one
+that stands still (a suspended machine, a debugger, a full disk) lives.
 """
 
 from __future__ import annotations
 
-import os
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
-
-import psutil
+from typing import TYPE_CHECKING, TypeVar
 
 from workbench.errors import StoreError
-from workbench.store import runs
+from workbench.runs.liveness import DEAD_AFTER_S, is_alive, is_gone
+from workbench.runs.lock import Lock, Notice
+from workbench.runs.trouble import Trouble
+from workbench.store import processes, runs
 from workbench.store.connection import Database
 from workbench.store.runs import LeaseRow
 
 if TYPE_CHECKING:
     import sqlite3
 
-DEAD_AFTER_S = 10.0
-"""A runner without a sign of life for so long counts as dead."""
-
 _BEAT_S = 1.0
-_START_TOLERANCE_S = 2.0
 PATIENCE_S = 600.0
-"""A database that can't be written for so long ends the runner's work."""
+"""A database that can't be written for so long ends the work; see `Lease.endless`."""
 
 _PAUSE_S = 0.5
+
+Result = TypeVar("Result")
+
+_log = logging.getLogger("workbench.runner")
 
 
 class LeaseLost(Exception):
     """Another process has become the runner."""
 
 
-def is_alive(row: LeaseRow | None) -> bool:
-    """Whether the process that claims to be the runner lives and has shown it lately."""
-    if row is None or time.time() - row.heartbeat > DEAD_AFTER_S:
-        return False
-    started = _started(row.pid)
-    return started is not None and abs(started - row.pid_started) <= _START_TOLERANCE_S
-
-
-def living_runner(connection: sqlite3.Connection) -> bool:
-    """Whether the runner is alive; a dead one loses its claim, so that it finds out should it only stand still."""
-    if is_alive(runs.lease(connection)):
-        return True
-    runs.drop_lease(connection)
-    return False
-
-
-def _started(pid: int) -> float | None:
-    """When a process started, in seconds since the epoch; None when it has ended."""
-    try:
-        process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except psutil.Error:
-        return None
-
-
 class Lease:
-    """This process's claim to be the runner of a database."""
+    """This process's claim to be the runner of a database.
 
-    def __init__(self, database: Database, row: LeaseRow) -> None:
+    Attributes:
+        endless: Who waits for room, or for the file to be put back, waits for a person: as long as it takes.
+        ending: This process has been told to end: it waits for nothing any more.
+    """
+
+    def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
         self._database = database
         self._row = row
+        self._lock = lock
         self._beaten = time.monotonic()
+        self._trouble: Trouble | None = None
+        self.endless = False
+        self.ending = False
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
         """Claim to be the runner; None when another one lives."""
-        pid = os.getpid()
-        row = LeaseRow(pid, _started(pid) or time.time(), time.time())
+        if _lives(database):
+            return None
+        process = processes.this_process()
+        row = LeaseRow.of(process)
         with database.write() as connection:
-            if is_alive(runs.lease(connection)):
+            held = runs.lease(connection)
+            if is_alive(held, database.path):
                 return None
             runs.put_lease(connection, row)
-        return cls(database, row)
+        return cls(database, row, Lock.take(database.path, process))
 
     @contextmanager
     def write(self, *, patient: bool = True) -> Iterator[sqlite3.Connection]:
@@ -92,40 +80,123 @@ class Lease:
             LeaseLost: This process is no longer the runner.
             StoreError: The database could not be written, for ten minutes if ``patient``.
         """
-        with ExitStack() as stack:
-            connection = self._begin(stack) if patient else stack.enter_context(self._database.write(patient=False))
-            self._row = LeaseRow(self._row.pid, self._row.pid_started, time.time())
-            if not runs.renew_lease(connection, self._row):
-                raise LeaseLost
-            yield connection
+        try:
+            with ExitStack() as stack:
+                connection = self._begin(stack) if patient else stack.enter_context(self._database.write(patient=False))
+                row = LeaseRow.of(self._row.process or processes.this_process())
+                if not runs.renew_lease(connection, row):
+                    raise LeaseLost
+                if self._trouble is not None and self._trouble.told:
+                    runs.note_trouble(connection, self._trouble.over())
+                yield connection
+        except StoreError as error:
+            self._meet(error)
+            raise
+        self._row = row
         self._beaten = time.monotonic()
+        self._recover()
+
+    def store(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
+        """Do something in one transaction, again from its beginning for as long as it may still become possible.
+
+        Raises:
+            LeaseLost: This process is no longer the runner.
+            StoreError: It won't become possible, took ten minutes, or this process is to end.
+        """
+        while True:
+            try:
+                with self.write() as connection:
+                    return work(connection)
+            except StoreError as error:
+                if self.gives_up(error):
+                    raise
+            time.sleep(_PAUSE_S)
+
+    def gives_up(self, error: StoreError) -> bool:
+        """Whether to wait no longer for what a transaction has failed on."""
+        if self.ending or not error.passes:
+            return True
+        endless = self.endless and error.cause in ("space", "moved")
+        return not endless and self._trouble is not None and self._trouble.lasted > PATIENCE_S
 
     def beat(self) -> None:
         """Show life, once a second at most."""
         if time.monotonic() - self._beaten >= _BEAT_S:
-            with self.write():
-                pass
+            self.store(lambda _: None)
 
     def end_if_idle(self) -> bool:
         """Give the claim up unless a run waits, in one transaction: who queues a run later finds no runner."""
-        with self.write() as connection:
+
+        def end(connection: sqlite3.Connection) -> bool:
             if runs.waiting(connection):
                 return False
             runs.drop_lease(connection)
-        return True
+            return True
+
+        if ended := self.store(end):
+            self.release()
+        return ended
 
     def end(self) -> None:
         """Give the claim up; the run at work waits for the next runner."""
-        with self.write() as connection:
+
+        def end(connection: sqlite3.Connection) -> None:
             runs.put_back(connection)
             runs.drop_lease(connection)
 
+        try:
+            self.store(end)
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Let go of the lock, without a word in the database."""
+        if self._lock is not None:
+            self._lock.release()
+
     def _begin(self, stack: ExitStack) -> sqlite3.Connection:
-        patience = time.monotonic() + PATIENCE_S
         while True:
             try:
                 return stack.enter_context(self._database.write())
-            except StoreError:
-                if time.monotonic() > patience:
+            except StoreError as error:
+                self._meet(error)
+                if self.gives_up(error):
                     raise
                 time.sleep(_PAUSE_S)
+
+    def _meet(self, error: StoreError) -> None:
+        """Nothing could be stored: say why, once, where that can be read."""
+        if self._trouble is None:
+            self._trouble = Trouble(error)
+        trouble = self._trouble
+        if not trouble.told and trouble.is_worth_telling:
+            trouble.told = True
+            _log.warning("nothing can be stored: %s", trouble.error)
+            if self._lock is not None and self._row.process is not None:
+                self._lock.say(Notice(self._row.process, trouble.since, trouble.error.cause, trouble.error.message))
+
+    def _recover(self) -> None:
+        if self._trouble is None:
+            return
+        trouble, self._trouble = self._trouble, None
+        if trouble.told:
+            # The disk may have had no room for the first words.
+            _log.warning("stored again; %s", trouble.over())
+            if self._lock is not None and self._row.process is not None:
+                self._lock.say(Notice(self._row.process))
+
+
+def _lives(database: Database) -> bool:
+    """Whether a runner lives; of one that can't be seen from here, whether it shows life while this one looks on."""
+    row = runs.lease(database.reader())
+    if is_alive(row, database.path):
+        return True
+    if row is None or is_gone(row, database.path):
+        return False
+    until = time.monotonic() + DEAD_AFTER_S
+    while time.monotonic() < until:
+        time.sleep(_PAUSE_S)
+        now = runs.lease(database.reader())
+        if now is not None and now != row:
+            return True
+    return False

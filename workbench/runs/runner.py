@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from workbench.config.trust import NotTrustedError, UnsafeError, require
 from workbench.errors import RunError, WorkbenchError
@@ -33,6 +33,9 @@ from workbench.store.test_results import TestResult
 from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, ServedVerifier, is_identity
 from workbench.verifiers.duel.verifier import JudgeDuel
 from workbench.verifiers.registry import Registry
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _IDLE_S = 2.0
 _LOOK_S = 0.1
@@ -59,12 +62,13 @@ class Runner:
     def __init__(self, database: Database, lease: Lease) -> None:
         self._database = database
         self._lease = lease
+        lease.endless = True
         self._stopping = False
         self._lacks_key = False
 
     def stop(self) -> None:
         """End soon (safe to call from a signal handler)."""
-        self._stopping = True
+        self._stopping = self._lease.ending = True
 
     def work(self) -> None:
         """Do every run that waits, then end.
@@ -101,8 +105,7 @@ class Runner:
 
     def _take(self) -> RunRow | None:
         self.check()
-        with self._lease.write() as connection:
-            return runs.take_next(connection)
+        return self._lease.store(runs.take_next)
 
     def _rest(self) -> bool:
         """Wait for a run; True when none came and the claim was given up.
@@ -149,20 +152,12 @@ class Runner:
 
     def _complete(self, run: RunRow) -> bool:
         """End the run, unless items came behind its scan: whoever joined it meanwhile relies on them too."""
-        with self._lease.write() as connection:
-            stored = verdicts.count(connection, run.id)
-            chosen = verdicts.of_selection(connection, run.id, run.selection)
-            if chosen.stored < chosen.items:
-                runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
-                return False
-            runs.complete(connection, run.id, stored)
-            verdict_cache.drop_older(connection, run.id)
-        _log.info("run %d: complete", run.id)
-        return True
+        if complete := self._lease.store(partial(_completed, run)):
+            _log.info("run %d: complete", run.id)
+        return complete
 
     def _settle(self, run: RunRow, state: RunState, message: str | None = None) -> None:
-        with self._lease.write() as connection:
-            runs.settle(connection, run.id, state, message)
+        self._lease.store(lambda connection: runs.settle(connection, run.id, state, message))
         _log.info("run %d: %s", run.id, state)
 
 
@@ -179,9 +174,12 @@ class _Sink:
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
         if results:
-            with self._lease.write() as connection:
+
+            def put(connection: sqlite3.Connection) -> None:
                 verdicts.put(connection, self._run, results)
                 verdict_cache.put(connection, self._run, found)
+
+            self._lease.store(put)
             self.stored += len(results)
 
     def recall(self, key: bytes) -> Verdict | None:
@@ -204,14 +202,16 @@ class _Sink:
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         if judged:
             samples = [row for item, found in judged for row in found.samples(item)]
-            with self._lease.write() as connection:
+
+            def put(connection: sqlite3.Connection) -> None:
                 verdicts.put_samples(connection, self._run, samples)
                 test_results.put(connection, self._run, results)
+
+            self._lease.store(put)
             self.stored += len(judged)
 
     def note_provenance(self, found: Provenance) -> None:
-        with self._lease.write() as connection:
-            provenance.note(connection, self._run, found)
+        self._lease.store(lambda connection: provenance.note(connection, self._run, found))
 
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
         """Judge on model servers; its journal stores."""
@@ -221,6 +221,17 @@ class _Sink:
 
         journal = partial(RunJournal, self._database, self._lease, self._run, reader=reader_of(verifier))
         self.stored += judge_on_servers(work_on(self._database, verifier, chunks, journal, self.heed))
+
+
+def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:
+    stored = verdicts.count(connection, run.id)
+    chosen = verdicts.of_selection(connection, run.id, run.selection)
+    if chosen.stored < chosen.items:
+        runs.expect(connection, run.id, stored + chosen.items - chosen.stored)
+        return False
+    runs.complete(connection, run.id, stored)
+    verdict_cache.drop_older(connection, run.id)
+    return True
 
 
 def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) -> None:
@@ -285,6 +296,8 @@ def run_database(path: Path) -> int:
             runner.work()
         except LeaseLost:
             _log.warning("runner %d: another process has taken over", os.getpid())
+        finally:
+            lease.release()
     finally:
         database.close()
     return 0
@@ -292,6 +305,8 @@ def run_database(path: Path) -> int:
 
 def main() -> None:
     """Run from the command line with the database's path."""
+    # What a full disk has no room for is said again later, without a traceback.
+    logging.raiseExceptions = False
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         sys.exit(run_database(Path(sys.argv[1])))

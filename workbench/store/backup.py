@@ -12,7 +12,7 @@ from workbench.errors import StoreError
 from workbench.model.progress import BYTES, step
 from workbench.store import generation
 from workbench.store.comparing_copies import require_no_less
-from workbench.store.connection import Database, open_connection
+from workbench.store.connection import Database
 from workbench.store.interrupting import interruptibly
 from workbench.store.replacing import put_in_place
 
@@ -33,7 +33,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
     try:
         with part_folder(target) as part:
             copy = part / target.name
-            _copy(database.path, copy)
+            _copy(database, copy)
             generation.name_anew(copy)
             check(copy)
             if target.exists() and not discard:
@@ -46,9 +46,9 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
     return target.stat().st_size
 
 
-def _copy(source: Path, target: Path) -> None:
+def _copy(database: Database, target: Path) -> None:
     copied = 0
-    with closing(open_connection(source)) as connection, step("copying", source.stat().st_size, BYTES) as advance:
+    with closing(database.open()) as connection, step("copying", database.path.stat().st_size, BYTES) as advance:
 
         def look() -> None:
             nonlocal copied

@@ -11,9 +11,8 @@ from __future__ import annotations
 import secrets
 import sqlite3
 from functools import partial
-from pathlib import Path
 
-from workbench.store.connection import open_connection
+from workbench.store.connection import Database
 
 READABLE: dict[str, frozenset[str]] = {
     "datasets": frozenset({"id", "name", "types"}),
@@ -63,9 +62,9 @@ _OWN: dict[str, tuple[frozenset[str], str]] = {
 _ALLOWED_ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
 
 
-def open_blind(path: Path, annotator: int) -> sqlite3.Connection:
+def open_blind(database: Database, annotator: int) -> sqlite3.Connection:
     """A read-only connection for one annotator's session."""
-    connection = open_connection(path)
+    connection = database.open()
     guards = {}
     for view, (tables, query) in _OWN.items():
         # The authorizer is told only the name of the view or WITH table it is in: a secret name can't be borrowed.

@@ -16,6 +16,7 @@ from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations
 from workbench.store.failures import explained, roll_back
 from workbench.store.filesystem import require_local
+from workbench.store.place import Place
 from workbench.store.unlocked import OPENING, release
 
 Durability = Literal["full", "normal"]
@@ -52,6 +53,30 @@ class Database:
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
             raise StoreError(f"{self.path}: the file is damaged.", "Go back to a backup.") from error
+        self._place = Place(self.path)
+
+    def require_place(self) -> None:
+        """Make sure that the file is where it was opened.
+
+        Raises:
+            StoreError: It was moved, deleted or replaced.
+        """
+        self._place.require()
+
+    def open(self) -> sqlite3.Connection:
+        """Another connection, which the caller closes.
+
+        Raises:
+            StoreError: The file was moved, deleted or replaced, or it can't be opened.
+        """
+        self._place.require()
+        connection = open_connection(self.path)
+        try:
+            self._place.require()
+        except StoreError:
+            connection.close()
+            raise
+        return connection
 
     def _prepare(self, path: Path) -> None:
         self.path = path
@@ -86,8 +111,9 @@ class Database:
                 don't write the log back before it is large: that is left to `write_back`.
 
         Raises:
-            StoreError: The database is locked, full, damaged or not to be written.
+            StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
         """
+        self._place.require()
         connection = self._connection(durability if patient else f"{durability} impatient")
         if connection.in_transaction:
             yield connection
@@ -96,9 +122,12 @@ class Database:
             _begin(connection, patient=patient)
             changed = connection.total_changes
             try:
+                self._place.hold_log()
+                self._place.require()
                 yield connection
                 if connection.total_changes != changed and self._counts:
                     generation.count(connection)
+                self._place.require()
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
@@ -106,7 +135,7 @@ class Database:
 
     def write_back(self) -> None:
         """Move what the write-ahead log holds into the database, as far as that goes while others write."""
-        connection = open_connection(self.path)
+        connection = self.open()
         try:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
         finally:
@@ -144,6 +173,7 @@ class Database:
             for connection in self._opened:
                 connection.close()
             self._opened.clear()
+            self._place.forget_log()
             self._threads = threading.local()
         release()
 
@@ -152,7 +182,7 @@ class Database:
         if held is None:
             held = self._threads.connections = {}
         if kind not in held:
-            connection = open_connection(self.path)
+            connection = self.open()
             durability, _, impatient = kind.partition(" ")
             if kind == "reader":
                 connection.execute("PRAGMA query_only = ON")

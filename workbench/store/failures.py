@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench.errors import StoreError
+from workbench.errors import Cause, StoreError
 
 _SAFE = "What was saved before is safe."
 _ACCESS = "You must be allowed to write the file and its folder, also to read: the write-ahead log is beside it."
@@ -21,6 +21,15 @@ _HINTS: dict[int, str] = {
     sqlite3.SQLITE_PERM: _ACCESS,
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
+}
+_CAUSES: dict[int, Cause] = {
+    sqlite3.SQLITE_FULL: "space",
+    sqlite3.SQLITE_IOERR: "disk",
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_PROTOCOL: "busy",
+    sqlite3.SQLITE_READONLY: "access",
+    sqlite3.SQLITE_CANTOPEN: "access",
+    sqlite3.SQLITE_PERM: "access",
 }
 _PRIMARY = 0xFF
 
@@ -37,7 +46,7 @@ def explained(path: Path) -> Iterator[None]:
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", _hint(error)) from error
+        raise StoreError(f"{path}: {error}.", _hint(error), _CAUSES.get(_primary(error), "other")) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -47,5 +56,10 @@ def roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _hint(error: sqlite3.Error) -> str:
+    return _HINTS.get(_primary(error), "")
+
+
+def _primary(error: sqlite3.Error) -> int:
     # An extended code's low byte is its primary code.
-    return _HINTS.get(getattr(error, "sqlite_errorcode", 0) & _PRIMARY, "")
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & _PRIMARY

@@ -6,11 +6,10 @@ everything from its first ids on. A dead one (its process is gone) is removed by
 
 from __future__ import annotations
 
-import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
 
 from msgspec import Struct
 
@@ -19,10 +18,11 @@ from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
 from workbench.store import generation, quarantine
 from workbench.store.clock import now
-from workbench.store.connection import BUSY_MS, Database, open_connection
+from workbench.store.connection import BUSY_MS, Database
 from workbench.store.failures import explained, roll_back
 from workbench.store.import_rows import ImportRows
 from workbench.store.item_rows import Matched
+from workbench.store.processes import decoded, life, this_process
 from workbench.store.schema import DATA_INDEXES
 
 CHUNK = 500
@@ -31,6 +31,8 @@ CHUNK = 500
 SHOWN = 20
 """Refused rows that a report spells out."""
 
+_QUIET_S = 10.0
+_LOOK_S = 0.2
 _BULK_CHUNK = 1_000
 _BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
 _CACHE_KIB = 64 * 1024
@@ -80,6 +82,7 @@ class _Running(Struct, frozen=True):
     first_question_id: int
     pid: int | None
     started_at: str
+    process: str | None
 
 
 class FileImport:
@@ -186,9 +189,9 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
         StoreError: Another import is running, or the database can't be written.
     """
     with explained(database.path):
-        with closing(open_connection(database.path)) as connection:
+        with closing(database.open()) as connection:
             if _begin_bulk(connection):
-                with _whole(connection):
+                with _whole(database, connection):
                     yield ImportSession(database, dataset, connection)
                 return
         discard_dead_imports(database)
@@ -220,7 +223,7 @@ def _prepare_bulk(connection: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def _whole(connection: sqlite3.Connection) -> Iterator[None]:
+def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]:
     try:
         for name in _BUILT_AFTERWARDS:
             connection.execute(f"DROP INDEX {name}")
@@ -228,6 +231,7 @@ def _whole(connection: sqlite3.Connection) -> Iterator[None]:
         for name in _BUILT_AFTERWARDS:
             connection.execute(DATA_INDEXES[name])
         settle_types(connection)
+        database.require_place()
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
@@ -247,7 +251,7 @@ def discard_dead_imports(database: Database) -> int:
     rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
     running = [_Running(*row) for row in rows]
     for left in running:
-        if _alive(left.pid, left.started_at):
+        if _alive(database, left):
             raise StoreError(
                 f"{database.path}: another import is running (process {left.pid}).", "Wait until it has finished."
             )
@@ -319,14 +323,14 @@ def _dataset(connection: sqlite3.Connection, name: str) -> int:
 def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ImportRows) -> _Running:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
-    pid, started_at = os.getpid(), now()
+    process, started_at = this_process(), now()
     first_ids = rows.first_ids
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
-        "pid, started_at) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?)",
-        (dataset_id, file.path, file.format, file.mapping, *first_ids, pid, started_at),
+        "pid, started_at, process) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
+        (dataset_id, file.path, file.format, file.mapping, *first_ids, process.pid, started_at, process.encode()),
     )
-    return _Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, pid, started_at)
+    return _Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -334,14 +338,26 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return not any(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
 
 
-def _alive(pid: int | None, started_at: str) -> bool:
-    import psutil
+def _alive(database: Database, left: _Running) -> bool:
+    """Whether the process of an import lives; of one that can't be seen from here, whether it goes on writing."""
+    process = decoded(left.process)
+    if process is None:
+        # A program of version 8 wrote it.
+        import psutil
 
-    try:
-        began = psutil.Process(pid).create_time() if pid is not None else float("inf")
-    except psutil.NoSuchProcess:
-        return False
-    return began <= datetime.fromisoformat(started_at).timestamp() + 1
+        return left.pid is not None and psutil.pid_exists(left.pid)
+    found = life(process)
+    return found == "lives" or (found == "elsewhere" and _changes(database))
+
+
+def _changes(database: Database) -> bool:
+    """Whether anybody writes to the database in the next seconds; an import does, all the time."""
+    before, until = database.data_version(), time.monotonic() + _QUIET_S
+    while time.monotonic() < until:
+        time.sleep(_LOOK_S)
+        if database.data_version() != before:
+            return True
+    return False
 
 
 _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}

@@ -18,13 +18,12 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from workbench.beside.processes import ticks_of
+
 PROC = Path("/proc")
 
 Life = Literal["lives", "gone", "elsewhere"]
 """``elsewhere``: it belongs to another machine or another container, where its number says nothing here."""
-
-_STATE, _STARTED = 0, 19
-"""Fields of ``/proc/PID/stat`` behind the process's name."""
 
 
 class Process(Struct, frozen=True, array_like=True):
@@ -78,8 +77,8 @@ def life(process: Process) -> Life:
 
 def is_stopped(process: Process) -> bool:
     """Whether a process that lives here has been stopped by a signal or a debugger."""
-    fields = _fields(process.pid)
-    return fields is not None and fields[_STATE] in ("T", "t")
+    # A process's name may hold anything, a closing bracket and blanks among it.
+    return _text(PROC / str(process.pid) / "stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
 
 
 def uptime() -> float:
@@ -123,22 +122,13 @@ def _has(kind: str) -> bool:
 def _started(pid: int) -> int | None:
     """When a process started; None when it has ended, also when nobody has collected it yet."""
     if (PROC / "self/stat").exists():
-        fields = _fields(pid)
-        return None if fields is None or fields[_STATE] in ("Z", "X", "x") else int(fields[_STARTED])
+        return ticks_of(pid)
     import psutil
 
     try:
         process = psutil.Process(pid)
         return None if process.status() == psutil.STATUS_ZOMBIE else round(1000 * process.create_time())
     except psutil.Error:
-        return None
-
-
-def _fields(pid: int) -> list[str] | None:
-    try:
-        # A process's name may hold anything, a closing bracket and blanks among it.
-        return (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    except OSError:
         return None
 
 

@@ -11,8 +11,10 @@ from msgspec import Struct
 from workbench.errors import StoreError
 from workbench.model.run import ConfiguredVerifier, Request, RunState
 from workbench.model.selection import Selection
+from workbench.store import processes
 from workbench.store.clock import now
-from workbench.store.connection import Database, open_connection
+from workbench.store.connection import Database
+from workbench.store.processes import Process, decoded
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -42,13 +44,20 @@ class LeaseRow(Struct, frozen=True):
     """Who claims to be the runner.
 
     Attributes:
-        pid_started: When that process started, in seconds since the epoch; tells it from a later one of its pid.
         heartbeat: Its last sign of life, in seconds since the epoch.
+        process: None in a row that a program of version 8 wrote.
+        beat: Its last sign of life on a clock that nobody sets; see `processes.uptime`.
     """
 
     pid: int
-    pid_started: float
     heartbeat: float
+    process: Process | None
+    beat: float | None
+
+    @classmethod
+    def of(cls, process: Process) -> LeaseRow:
+        """The claim of a process that shows life now."""
+        return cls(process.pid, processes.wall(), process, processes.uptime())
 
 
 class _Stored(Struct):
@@ -209,22 +218,24 @@ def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
     """Who claims to be the runner, dead or alive."""
-    row = connection.execute("SELECT pid, pid_started, heartbeat FROM runner").fetchone()
-    return None if row is None else LeaseRow(*row)
+    row = connection.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchone()
+    return None if row is None else LeaseRow(row[0], row[1], decoded(row[2]), row[3])
 
 
 def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
     """Claim to be the runner, in place of whoever did."""
+    assert row.process is not None
     connection.execute(
-        "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat) VALUES (1, ?, ?, ?)",
-        (row.pid, row.pid_started, row.heartbeat),
+        "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
+        (row.pid, row.heartbeat, row.heartbeat, row.process.encode(), row.beat),
     )
 
 
 def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
     """Show life; False when somebody else has taken over."""
+    assert row.process is not None
     cursor = connection.execute(
-        "UPDATE runner SET heartbeat = ? WHERE pid = ? AND pid_started = ?", (row.heartbeat, row.pid, row.pid_started)
+        "UPDATE runner SET heartbeat = ?, beat = ? WHERE process = ?", (row.heartbeat, row.beat, row.process.encode())
     )
     return cursor.rowcount == 1
 
@@ -236,7 +247,7 @@ def drop_lease(connection: sqlite3.Connection) -> None:
 
 def checkpoint(database: Database) -> None:
     """Move what the write-ahead log holds into the database, unless somebody is reading the old state."""
-    connection = open_connection(database.path)
+    connection = database.open()
     try:
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

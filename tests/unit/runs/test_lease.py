@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from click.testing import CliRunner
+from msgspec import structs
 
 from tests.background import runner_pid, until
 from tests.helpers import make_project, numbered
-from workbench.errors import RunError
+from workbench.cli import root
+from workbench.errors import RunError, StoreError
 from workbench.runs import lease as leases
 from workbench.runs.launch import ensure_runner, log_path
-from workbench.runs.lease import Lease, LeaseLost, is_alive
+from workbench.runs.lease import Lease, LeaseLost
+from workbench.runs.liveness import is_alive
+from workbench.runs.lock import Lock, lock_path, look
 from workbench.services.project import Project
+from workbench.services.running.deleting import removal
 from workbench.services.running.verifying import pause, runs, start
+from workbench.store import processes
 from workbench.store import runs as stored
 from workbench.store.runs import LeaseRow
 
@@ -35,8 +48,15 @@ def project(tmp_path: Path) -> Iterator[Project]:
 def sleeper() -> Iterator[LeaseRow]:
     """The lease row of some other process that lives."""
     with subprocess.Popen(["sleep", "600"]) as process:
-        yield LeaseRow(process.pid, psutil.Process(process.pid).create_time(), time.time())
+        yield row_of(process.pid)
         process.kill()
+
+
+def row_of(pid: int) -> LeaseRow:
+    """The claim of a process of this machine that shows life now."""
+    started = processes._started(pid)
+    assert started is not None
+    return LeaseRow.of(structs.replace(processes.this_process(), pid=pid, started=started))
 
 
 def put(project: Project, row: LeaseRow) -> None:
@@ -56,24 +76,254 @@ def test_a_living_runner_is_left_alone(project: Project, sleeper: LeaseRow) -> N
     assert runner_pid(project) == sleeper.pid
 
 
-@pytest.mark.parametrize("change", ["heartbeat", "start time", "gone"])
-def test_a_dead_runner_is_replaced(project: Project, sleeper: LeaseRow, change: str) -> None:
-    pid, started, heartbeat = sleeper.pid, sleeper.pid_started, sleeper.heartbeat
-    rows = {
-        "heartbeat": LeaseRow(pid, started, heartbeat - 11),
-        "start time": LeaseRow(pid, started - 60, heartbeat),
-        "gone": LeaseRow(2**22 + 1, started, heartbeat),
-    }
-    put(project, rows[change])
+def test_a_runner_whose_process_is_gone_is_replaced(project: Project, sleeper: LeaseRow) -> None:
+    assert sleeper.process is not None
+    ended = structs.replace(sleeper.process, pid=2**22 + 1)
+    put(project, structs.replace(sleeper, pid=ended.pid, process=ended))
     acquired(project)
     assert runner_pid(project) == os.getpid()
 
 
+def test_another_process_of_the_same_number_is_no_runner(project: Project, sleeper: LeaseRow) -> None:
+    assert sleeper.process is not None
+    put(
+        project, structs.replace(sleeper, process=structs.replace(sleeper.process, started=sleeper.process.started - 1))
+    )
+    assert not is_alive(_row(project), project.path)
+    acquired(project)
+
+
 def test_a_process_that_ended_but_was_not_collected_is_dead(project: Project) -> None:
-    with subprocess.Popen(["true"]) as process:
-        row = LeaseRow(process.pid, psutil.Process(process.pid).create_time(), time.time())
+    with subprocess.Popen(["sleep", "600"]) as process:
+        row = row_of(process.pid)
+        process.kill()
         until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
-        assert not is_alive(row)
+        assert not is_alive(row, project.path)
+
+
+CLOCKS = {
+    "an hour on": {"wall": 3600.0},
+    "an hour back": {"wall": -3600.0},
+    "five seconds on": {"wall": 5.0},
+    "five seconds back": {"wall": -5.0},
+    "a night asleep": {"wall": 9 * 3600.0},
+    "stopped for a minute": {"wall": 60.0, "uptime": 60.0},
+}
+"""What the clocks have done since a runner's last sign of life; the second one stands still with the machine."""
+
+
+@pytest.mark.parametrize("what", CLOCKS)
+def test_no_clock_makes_a_living_runner_dead(
+    project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    info = start_with(project, sleeper)
+    for name, seconds in CLOCKS[what].items():
+        clock = getattr(processes, name)
+        monkeypatch.setattr(processes, name, lambda clock=clock, seconds=seconds: clock() + seconds)
+    assert Lease.acquire(project.database) is None
+    assert runner_pid(project) == sleeper.pid
+    (shown,) = runs(project)
+    assert (shown.run, shown.state, shown.alive, shown.pid) == (info, "running", True, sleeper.pid)
+    quiet = "uptime" in CLOCKS[what]
+    assert bool(shown.waiting) == quiet
+    assert "died" not in _words(project)
+    if quiet:
+        since = f"{datetime.fromtimestamp(time.time()):%H:%M}"
+        earlier = f"{datetime.fromtimestamp(time.time() - 60):%H:%M}"
+        assert shown.waiting in (f"without a sign of life since {since}", f"without a sign of life since {earlier}")
+    ensure_runner(project.database)
+    assert pause(project, info).request == "pause"
+    assert runner_pid(project) == sleeper.pid
+
+
+def start_with(project: Project, row: LeaseRow) -> int:
+    """A run at which this process is at work; returns its number."""
+    put(project, row)
+    info = start(project, "exact")
+    with project.database.write() as connection:
+        assert stored.take_next(connection) is not None
+    return info.run
+
+
+def _words(project: Project) -> str:
+    ran = CliRunner().invoke(root, ["runs", str(project.path)])
+    assert ran.exit_code == 0
+    return ran.output
+
+
+def test_after_a_reboot_a_runner_is_dead(project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = start_with(project, sleeper)
+    monkeypatch.setattr(processes, "boot_id", lambda: "another boot")
+    (shown,) = runs(project)
+    assert (shown.run, shown.alive, shown.waiting) == (run, False, None)
+    assert "its runner has died: resume it" in _words(project)
+    acquired(project)
+
+
+@pytest.mark.parametrize("kind", ["another machine", "another container", "version 8"])
+def test_a_runner_that_cannot_be_seen_from_here_is_left_alone_while_it_shows_life(
+    project: Project, sleeper: LeaseRow, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(leases, "DEAD_AFTER_S", 0.5)
+    monkeypatch.setattr(leases, "_PAUSE_S", 0.02)
+    hidden = _hidden(sleeper, kind)
+    # Its clock is wrong by hours: only that its heartbeat moves can tell.
+    far = structs.replace(hidden, heartbeat=hidden.heartbeat - 7200)
+    start_with(project, sleeper)
+    _put_any(project, far)
+    (shown,) = runs(project)
+    assert not shown.alive
+    assert "was last heard of at" in (shown.waiting or "")
+    assert "died" not in _words(project)
+    threading.Timer(0.1, _put_any, (project, structs.replace(far, heartbeat=far.heartbeat + 1))).start()
+    assert Lease.acquire(project.database) is None
+    # It moves no more.
+    acquired(project)
+    assert runner_pid(project) == os.getpid()
+
+
+def _hidden(row: LeaseRow, kind: str) -> LeaseRow:
+    assert row.process is not None
+    if kind == "version 8":
+        return structs.replace(row, process=None, beat=None)
+    away = {"another machine": {"boot": "b", "machine": "m"}, "another container": {"spaces": "pid:[1] time:[1]"}}
+    return structs.replace(row, process=structs.replace(row.process, **away[kind]))
+
+
+def _put_any(project: Project, row: LeaseRow) -> None:
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, 0, ?, ?, ?)",
+            (row.pid, row.heartbeat, row.process.encode() if row.process else None, row.beat),
+        )
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_lock_tells_whether_a_runner_in_another_container_lives(
+    project: Project, sleeper: LeaseRow, holds: bool
+) -> None:
+    hidden = _hidden(sleeper, "another container")
+    assert hidden.process is not None
+    _put_any(project, structs.replace(hidden, heartbeat=hidden.heartbeat - (3600 if holds else 0)))
+    lock = Lock.take(project.path, hidden.process)
+    assert lock is not None
+    if not holds:
+        lock.release()
+    assert is_alive(_row(project), project.path) == holds
+    assert (Lease.acquire(project.database) is None) == holds
+    lock.release()
+
+
+@pytest.mark.parametrize("kind", ["symlink", "hard link", "pipe", "folder"])
+def test_a_lock_file_that_is_something_else_is_left_alone(project: Project, tmp_path: Path, kind: str) -> None:
+    victim, place = tmp_path / "victim", lock_path(project.path)
+    victim.write_text("dear")
+    {
+        "symlink": lambda: place.symlink_to(victim),
+        "hard link": lambda: place.hardlink_to(victim),
+        "pipe": lambda: os.mkfifo(place),
+        "folder": lambda: place.mkdir(),
+    }[kind]()
+    lease = acquired(project)
+    assert victim.read_text() == "dear"
+    assert look(project.path) == (None, False)
+    lease.end()
+
+
+def test_a_stopped_process_is_called_stopped(project: Project, sleeper: LeaseRow) -> None:
+    start_with(project, sleeper)
+    os.kill(sleeper.pid, signal.SIGSTOP)
+    until(lambda: runs(project)[0].waiting)
+    (shown,) = runs(project)
+    assert shown.alive
+    assert (shown.waiting or "").startswith("stopped since ")
+    assert f"kill -CONT {sleeper.pid}" in (shown.waiting or "")
+    os.kill(sleeper.pid, signal.SIGCONT)
+    until(lambda: runs(project)[0].waiting is None)
+
+
+def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Have the next transactions of this project fail when they are committed."""
+    left, write = [times], project.database.write
+
+    @contextmanager
+    def failing(*args: Any, **named: Any) -> Iterator[Any]:
+        with write(*args, **named) as connection:
+            yield connection
+            if left[0]:
+                left[0] -= 1
+                raise error
+
+    monkeypatch.setattr(project.database, "write", failing)
+    return left
+
+
+FULL = StoreError("p.db: database or disk is full.", "Make room.", "space")
+
+
+def test_a_runner_without_room_says_so_and_stores_once_there_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(leases, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
+    lease = acquired(project)
+    lease.endless = True
+    info = start(project, "exact")
+    assert lease.store(stored.take_next) is not None
+    left, seen, calls = _fail(project, 3, FULL, monkeypatch), [], []
+
+    def work(connection: Any) -> str:
+        calls.append(1)
+        if len(calls) > 1:
+            seen.append(runs(project)[0])
+        connection.execute("UPDATE runs SET workers = workers + 1")
+        return "stored"
+
+    before = runs(project)[0].workers
+    assert lease.store(work) == "stored"
+    assert (len(calls), left[0]) == (4, 0)
+    for shown in seen:
+        assert shown.alive
+        assert re.fullmatch(r"waiting for space since \d\d:\d\d", shown.waiting or "")
+    (after,) = runs(project)
+    assert (after.workers, after.waiting) == (before + 1, None)
+    assert re.fullmatch(
+        r"nothing could be stored from \S+ to \S+: p.db: database or disk is full.", after.trouble or ""
+    )
+    told = [record.message for record in caplog.records if record.name == "workbench.runner"]
+    assert len(told) == 2
+    assert told[0].startswith("nothing can be stored: p.db: database or disk is full.")
+    assert told[1].startswith("stored again; nothing could be stored from ")
+    assert after.run == info.run
+
+
+@pytest.mark.parametrize(("error", "goes_on"), [(FULL, False), (StoreError("torn", cause="other"), False)])
+def test_what_will_not_pass_or_has_lasted_ends_the_work(
+    project: Project, monkeypatch: pytest.MonkeyPatch, error: StoreError, goes_on: bool
+) -> None:
+    monkeypatch.setattr(leases, "_PAUSE_S", 0.0)
+    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
+    lease = acquired(project)
+    _fail(project, 10, error, monkeypatch)
+    with pytest.raises(StoreError, match=error.message):
+        lease.store(lambda _: None)
+
+
+def test_a_runner_that_is_told_to_end_waits_for_no_room(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = acquired(project)
+    lease.endless = lease.ending = True
+    left = _fail(project, 10, FULL, monkeypatch)
+    with pytest.raises(StoreError):
+        lease.store(lambda _: None)
+    assert left == [9]
+
+
+def test_deleting_a_run_whose_runner_is_dead_writes_nothing_first(project: Project, sleeper: LeaseRow) -> None:
+    assert sleeper.process is not None
+    run = start_with(project, sleeper)
+    gone = structs.replace(sleeper.process, pid=2**22 + 1)
+    put(project, structs.replace(sleeper, process=gone))
+    assert removal(project, run).run == run
 
 
 def test_a_replaced_runner_can_store_nothing(project: Project, sleeper: LeaseRow) -> None:
@@ -90,7 +340,7 @@ def test_a_replaced_runner_can_store_nothing(project: Project, sleeper: LeaseRow
 
 def test_a_runner_shows_life_once_a_second(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = acquired(project)
-    put(project, LeaseRow(os.getpid(), _row(project).pid_started, 1.0))
+    put(project, structs.replace(_row(project), heartbeat=1.0))
     lease.beat()
     assert _row(project).heartbeat == 1.0
     monkeypatch.setattr(leases, "_BEAT_S", 0.0)

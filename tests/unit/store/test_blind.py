@@ -280,7 +280,7 @@ def test_an_item_that_comes_again_hides_what_was_said_of_it(project: Project, co
 
 @pytest.fixture
 def connection(project: Project) -> Iterator[sqlite3.Connection]:
-    opened = blind.open_blind(project.path, people.find(project.database, "amira").id)
+    opened = blind.open_blind(project.database, people.find(project.database, "amira").id)
     yield opened
     opened.close()
 

@@ -123,7 +123,7 @@ class AnnotationSession:
         self._sighted = sighted
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
-        self._blind = blind.open_blind(project.path, self.person.id)
+        self._blind = blind.open_blind(project.database, self.person.id)
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from workbench.errors import RunError
 from workbench.model.run import GENERATION
-from workbench.runs.lease import living_runner
+from workbench.runs.liveness import is_alive
 from workbench.services.project import Project
 from workbench.services.running.run_status import run_row
 from workbench.store import run_removal
@@ -36,7 +36,7 @@ def removal(project: Project, run: int) -> Removal:
     """
     reader = project.database.reader()
     row = run_row(reader, run)
-    if row.state == "queued" or (row.state == "running" and living_runner(reader)):
+    if row.state == "queued" or (row.state == "running" and is_alive(stored_runs.lease(reader), project.path)):
         raise RunError(f"Run {run} is at work.", f"Cancel it first: workbench runs DB cancel {run}")
     if row.verifier.kind == GENERATION:
         raise RunError(f"Run {run} stays: it wrote texts, which are items now.", "It holds no verdicts.")

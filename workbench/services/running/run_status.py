@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -12,7 +13,7 @@ from msgspec import structs
 from workbench.errors import RunError, UsageError
 from workbench.model.run import ACTIVE, RunInfo
 from workbench.runs.launch import ensure_runner, log_path
-from workbench.runs.lease import is_alive, living_runner
+from workbench.runs.liveness import is_alive, living_runner, silence, waiting
 from workbench.services.project import Project
 from workbench.store import provenance, test_results, usage
 from workbench.store import runs as stored_runs
@@ -36,7 +37,7 @@ def run_info(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
     """
     reader = project.database.reader()
-    info = _summary(reader, run_row(reader, run), stored_runs.lease(reader))
+    info = _summary(project, run_row(reader, run), stored_runs.lease(reader))
     verdicts = stored_verdicts.by_outcome(reader, run)
     reasons, recorded = stored_verdicts.by_reason(reader, run), has_recorded(reader, run)
     return structs.replace(
@@ -61,7 +62,7 @@ def runs(project: Project) -> list[RunInfo]:
     """All runs, oldest first, without counts by word; cheap enough to ask every second."""
     reader = project.database.reader()
     lease = stored_runs.lease(reader)
-    return [_summary(reader, row, lease) for row in stored_runs.every(reader)]
+    return [_summary(project, row, lease) for row in stored_runs.every(reader)]
 
 
 def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | None = None) -> RunInfo:
@@ -150,11 +151,12 @@ def light_info(project: Project, run: int) -> RunInfo:
         UsageError: There is no such run.
     """
     reader = project.database.reader()
-    return _summary(reader, run_row(reader, run), stored_runs.lease(reader))
+    return _summary(project, run_row(reader, run), stored_runs.lease(reader))
 
 
-def _summary(connection: sqlite3.Connection, row: RunRow, lease: LeaseRow | None) -> RunInfo:
+def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
     """What is known without counting by word; a complete run's verdicts were counted when it ended."""
+    connection = project.database.reader()
     done = row.items if row.state == "complete" else stored_verdicts.count(connection, row.id)
     worked_on = row.state == "running" and lease is not None
     return RunInfo(
@@ -170,7 +172,9 @@ def _summary(connection: sqlite3.Connection, row: RunRow, lease: LeaseRow | None
         workers=row.workers,
         pid=lease.pid if lease and worked_on else None,
         heartbeat=_timestamp(lease.heartbeat) if lease and worked_on else None,
-        alive=is_alive(lease),
+        alive=is_alive(lease, project.path),
+        waiting=_waiting(lease, project.path) if row.state in ACTIVE else None,
+        trouble=row.trouble,
         created_at=row.created_at,
         started_at=row.started_at,
         finished_at=row.finished_at,
@@ -180,6 +184,10 @@ def _summary(connection: sqlite3.Connection, row: RunRow, lease: LeaseRow | None
     )
 
 
+def _waiting(lease: LeaseRow | None, database: Path) -> str | None:
+    return waiting(lease, database) or silence(lease, database)
+
+
 def _timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -187,6 +195,6 @@ def _timestamp(seconds: float) -> str:
 def _give_up(project: Project, run: int) -> RunError:
     message = f"The background runner ended {_RESTARTS} times without a new verdict."
     with project.database.write() as connection:
-        if not living_runner(connection):
+        if not living_runner(connection, project.path):
             stored_runs.settle(connection, run, "failed", message)
     return RunError(message, f"See {log_path(project.path)}.")

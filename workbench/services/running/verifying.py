@@ -24,7 +24,7 @@ from workbench.model.run import (
 )
 from workbench.model.selection import Selection
 from workbench.runs.launch import ensure_runner
-from workbench.runs.lease import living_runner
+from workbench.runs.liveness import living_runner
 from workbench.services.items.choosing import choose, make, require_runnable, written
 from workbench.services.project import Project
 from workbench.services.running.binding import bound_run
@@ -41,6 +41,7 @@ from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
 __all__ = [
     "DEFAULT",
@@ -169,7 +170,7 @@ def start(
     counts = stored_verdicts.of_selection(reader, run, selection)
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
-        _queue_or_join(connection, run, selection, stored, counts.items - counts.stored, workers)
+        _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
     _wake(project, run)
     return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
 
@@ -248,7 +249,7 @@ def resume(
 def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
-        if _at_work(connection, row):
+        if _at_work(connection, project.path, row):
             raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
         if take_back(connection, run) and row.state == "complete":
             stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
@@ -290,12 +291,18 @@ def _default_version(registry: Registry, kind: str) -> str | None:
 
 
 def _queue_or_join(
-    connection: sqlite3.Connection, run: int, selection: Selection, stored: int, pending: int, workers: int | None
+    connection: sqlite3.Connection,
+    database: Path,
+    run: int,
+    selection: Selection,
+    stored: int,
+    pending: int,
+    workers: int | None,
 ) -> None:
     row = run_row(connection, run)
     if row.state == "complete" and not pending:
         return
-    if not _at_work(connection, row):
+    if not _at_work(connection, database, row):
         _queue(connection, run, selection, stored, pending, workers or os.cpu_count() or 1)
     elif row.selection == selection:
         stored_runs.ask(connection, run, None)
@@ -306,8 +313,8 @@ def _queue_or_join(
         )
 
 
-def _at_work(connection: sqlite3.Connection, row: RunRow) -> bool:
-    return row.state == "queued" or (row.state == "running" and living_runner(connection))
+def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:
+    return row.state == "queued" or (row.state == "running" and living_runner(connection, database))
 
 
 def _queue(
@@ -329,7 +336,7 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
     wanted = STATE_AFTER[request]
     with project.database.write() as connection:
         row = run_row(connection, run)
-        if row.state == "running" and living_runner(connection):
+        if row.state == "running" and living_runner(connection, project.path):
             stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
             stored_runs.settle(connection, run, wanted)

@@ -85,6 +85,8 @@ def state_words(run: RunInfo) -> tuple[str, CellStyle]:
         return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
     if run.state in ACTIVE and not run.alive:
         return "! stopped", "error"
+    if run.state in ACTIVE and run.waiting:
+        return "… waiting", "warning"
     return f"{RUN_MARKS[run.state][0]} {run.state}", _STYLES[run.state]
 
 
@@ -132,7 +134,10 @@ def process(run: RunInfo) -> str:
         return run.state
     if run.alive:
         workers = "" if run.usage else f", {run.workers} workers"
-        return f"process {run.pid} alive{workers}" if run.pid else "waits for the runner"
+        life = f"process {run.pid} {run.waiting or 'alive'}"
+        return f"{life}{workers}" if run.pid else "waits for the runner"
+    if run.waiting:
+        return run.waiting
     return f"process {run.pid} is gone" if run.pid else "no process"
 
 
@@ -172,7 +177,11 @@ def _remark(run: RunInfo) -> Content:
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:
-        return Content.styled("! Nobody works on it. Resume it to go on; no verdict is lost.", "$text-warning")
+        who = f"It may be that nobody works on it: {run.waiting}." if run.waiting else "Nobody works on it."
+        return Content.styled(f"! {printable(who)} Resume it to go on; no verdict is lost.", "$text-warning")
+    if run.state in ACTIVE and run.waiting:
+        words = f"… Its process is {run.waiting}. It goes on by itself then; nothing is lost."
+        return Content.styled(printable(words), "$text-warning")
     if run.failures:
         return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
     reasons = reasons_text(run, 4)
@@ -194,6 +203,7 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
         "started": run.started_at or NONE,
         "finished": run.finished_at or NONE,
         "message": printable(run.message or NONE),
+        **({"trouble": printable(run.trouble)} if run.trouble else {}),
         "log": printable(log),
     }
     lines = [Content.assemble((f"{name:<10}", "bold"), Content(text)) for name, text in facts.items()]

@@ -165,7 +165,7 @@ def test_an_annotator_sees_nothing_of_the_order(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * 6 + [NO] * 6)
     assign(project, Order(name="disagreement", per_subtype=2))
-    connection = blind.open_blind(project.path, 1)
+    connection = blind.open_blind(project.database, 1)
     for query in (
         "SELECT position FROM own_slots",
         "SELECT position FROM assignments",

@@ -82,7 +82,7 @@ def test_others_suggest_no_types(project: Project) -> None:
 
 
 def test_a_blind_session_can_not_read_it(project: Project) -> None:
-    blind = open_blind(project.path, 1)
+    blind = open_blind(project.database, 1)
     try:
         with pytest.raises(sqlite3.DatabaseError, match=r"prohibited|not authorized"):
             blind.execute("SELECT rule FROM verdict_evidence")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.helpers import make_project, numbered
 from workbench.runs.liveness import is_alive
 from workbench.services.project import Project
+from workbench.services.running.verifying import runs as runs_of
+from workbench.services.running.verifying import start, wait
 from workbench.store import runs
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
@@ -109,3 +113,34 @@ def _end(project: Project) -> bool:
     if pid is not None:
         os.kill(pid, signal.SIGTERM)
     return pid is None
+
+
+def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Stop a runner at work for a while, and ask for it in every way meanwhile: it stays the only one."""
+    install_plugin(folder, monkeypatch)
+    with runner_ends(make_project(folder, numbered(600))) as project:
+        info = start(project, "slow-apart", workers=2)
+        still = until_writing(project, info.run, 600)
+        os.kill(still, signal.SIGSTOP)
+        try:
+            until(lambda: (runs_of(project)[0].waiting or "").startswith("stopped since "))
+            before, end = len(stored(project, info.run)), time.monotonic() + seconds
+            while True:
+                shown = start(project, "slow-apart", workers=2)
+                assert (shown.run, shown.state, shown.alive) == (info.run, "running", True)
+                # Whoever starts one by hand finds that it isn't needed.
+                command = [sys.executable, "-m", "workbench.runs.runner", str(project.path)]
+                subprocess.run(command, check=True, timeout=60)
+                assert runner_pid(project) == still
+                assert len(stored(project, info.run)) == before
+                if time.monotonic() > end:
+                    break
+                time.sleep(min(seconds, 5.0))
+        finally:
+            os.kill(still, signal.SIGCONT)
+        hurry()
+        ended = wait(project, info.run)
+        assert (ended.state, ended.done, ended.waiting) == ("complete", 600, None)
+        log = (folder / "p.db.runner.log").read_text()
+        assert "taken over" not in log
+        assert log.count(" begins") - log.count("run 1: ") <= 1

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
-import psutil
 import pytest
 
-from tests.background import hurry, install_plugin, kill, runner_ends, runner_pid, stored, until, until_writing
+from tests.background import (
+    hurry,
+    install_plugin,
+    kill,
+    runner_ends,
+    stands_still,
+    stored,
+    until_writing,
+)
 from tests.helpers import make_project, numbered
 from workbench.services.running.verifying import start, wait
 
@@ -44,21 +49,8 @@ def test_fifty_kills_lose_and_repeat_nothing(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.soak
-def test_a_runner_that_stands_still_is_replaced_and_stores_nothing_more(
+@pytest.mark.timeout(300)
+def test_a_runner_that_is_stopped_for_a_minute_stays_the_only_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    install_plugin(tmp_path, monkeypatch)
-    with runner_ends(make_project(tmp_path, numbered(2_000))) as project:
-        info = start(project, "slow-apart", workers=2)
-        still = until_writing(project, info.run, 2_000)
-        os.kill(still, signal.SIGSTOP)
-        until(lambda: runner_pid(project) is None)
-        start(project, "slow-apart", workers=2)
-        until_writing(project, info.run, 2_000)
-        assert runner_pid(project) not in (still, None)
-        os.kill(still, signal.SIGCONT)
-        until(lambda: not psutil.pid_exists(still) or psutil.Process(still).status() == psutil.STATUS_ZOMBIE)
-        assert "another process has taken over" in (tmp_path / "p.db.runner.log").read_text()
-        hurry()
-        ended = wait(project, info.run)
-        assert (ended.state, ended.done) == ("complete", 2_000)
+    stands_still(tmp_path, monkeypatch, seconds=60.0)

@@ -24,6 +24,7 @@ Durability = Literal["full", "normal"]
 
 BUSY_MS = 10_000
 _GLANCE_MS = 20
+_LOOK_S = 0.1
 _LARGE_LOG_PAGES = 16_000
 _ASK_AGAIN_S = (0.01, 0.0003)
 """Seconds between two tries to write: at first, and after `_LONG_S` of waiting."""
@@ -145,6 +146,15 @@ class Database:
         """SQLite's own counter of writes by other connections, as this thread's reader sees it."""
         row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
         return row[0]
+
+    def is_written_within(self, seconds: float) -> bool:
+        """Wait until somebody else writes; False when nobody does."""
+        before, until = self.data_version(), time.monotonic() + seconds
+        while time.monotonic() < until:
+            if self.data_version() != before:
+                return True
+            time.sleep(_LOOK_S)
+        return False
 
     def require_other(self, target: Path) -> None:
         """Refuse to write over the database, its write-ahead log, its columns, a link to one of them, or no file.

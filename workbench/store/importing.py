@@ -7,7 +7,6 @@ everything from its first ids on. A dead one (its process is gone) is removed by
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 
@@ -32,7 +31,6 @@ SHOWN = 20
 """Refused rows that a report spells out."""
 
 _QUIET_S = 10.0
-_LOOK_S = 0.2
 _BULK_CHUNK = 1_000
 _BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
 _CACHE_KIB = 64 * 1024
@@ -347,17 +345,7 @@ def _alive(database: Database, left: _Running) -> bool:
 
         return left.pid is not None and psutil.pid_exists(left.pid)
     found = life(process)
-    return found == "lives" or (found == "elsewhere" and _changes(database))
-
-
-def _changes(database: Database) -> bool:
-    """Whether anybody writes to the database in the next seconds; an import does, all the time."""
-    before, until = database.data_version(), time.monotonic() + _QUIET_S
-    while time.monotonic() < until:
-        time.sleep(_LOOK_S)
-        if database.data_version() != before:
-            return True
-    return False
+    return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
 
 
 _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}

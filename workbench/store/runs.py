@@ -235,7 +235,8 @@ def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
     """Show life; False when somebody else has taken over."""
     assert row.process is not None
     cursor = connection.execute(
-        "UPDATE runner SET heartbeat = ?, beat = ? WHERE process = ?", (row.heartbeat, row.beat, row.process.encode())
+        "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
+        (row.heartbeat, row.beat, row.pid, row.process.encode()),
     )
     return cursor.rowcount == 1
 

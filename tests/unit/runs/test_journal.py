@@ -20,6 +20,7 @@ from workbench.llm.records import Halt, Usage
 from workbench.model.run import RunUsage
 from workbench.model.verdict import Outcome, Verdict
 from workbench.runs import journal as journals
+from workbench.runs import lease as leases
 from workbench.runs.accounting import add_outcome, add_reply
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease, LeaseLost
@@ -131,7 +132,7 @@ async def test_a_locked_database_is_waited_for_while_everything_else_goes_on(
 async def test_who_waits_hears_of_a_database_that_stays_locked(
     project: Project, journal: RunJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(journals, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(leases, "PATIENCE_S", 0.0)
     with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked"):

@@ -20,7 +20,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec import structs
 
-from tests.background import runner_pid, until
+from tests.background import runner_pid, stands_still, until
 from tests.helpers import make_project, numbered
 from workbench.cli import root
 from workbench.errors import RunError, StoreError
@@ -242,6 +242,10 @@ def test_a_stopped_process_is_called_stopped(project: Project, sleeper: LeaseRow
     until(lambda: runs(project)[0].waiting is None)
 
 
+def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stands_still(tmp_path, monkeypatch, seconds=0.0)
+
+
 def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Have the next transactions of this project fail when they are committed."""
     left, write = [times], project.database.write
@@ -297,9 +301,9 @@ def test_a_runner_without_room_says_so_and_stores_once_there_is(
     assert after.run == info.run
 
 
-@pytest.mark.parametrize(("error", "goes_on"), [(FULL, False), (StoreError("torn", cause="other"), False)])
+@pytest.mark.parametrize("error", [FULL, StoreError("torn", cause="other")])
 def test_what_will_not_pass_or_has_lasted_ends_the_work(
-    project: Project, monkeypatch: pytest.MonkeyPatch, error: StoreError, goes_on: bool
+    project: Project, monkeypatch: pytest.MonkeyPatch, error: StoreError
 ) -> None:
     monkeypatch.setattr(leases, "_PAUSE_S", 0.0)
     monkeypatch.setattr(leases, "PATIENCE_S", 0.0)

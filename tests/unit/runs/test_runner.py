@@ -19,8 +19,8 @@ from workbench.runs.runner import Runner
 from workbench.services.project import Project, open_project
 from workbench.services.running import verifying
 from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
+from workbench.store import processes, verdicts
 from workbench.store import runs as rows
-from workbench.store import verdicts
 
 
 @pytest.fixture(autouse=True)
@@ -232,18 +232,27 @@ def test_items_imported_behind_the_scan_are_judged_before_the_run_is_complete(
     assert (ended.state, ended.items, ended.done, len(stored(project, info.run))) == ("complete", 34, 34, 34)
 
 
+@pytest.mark.parametrize("life", ["gone", "elsewhere"])
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (cancel, "cancelled")])
 def test_a_runner_that_wakes_after_it_was_given_up_changes_nothing(
-    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, ask: Callable[[Project, int], RunInfo], state: str
+    project: Project,
+    lease: Lease,
+    monkeypatch: pytest.MonkeyPatch,
+    ask: Callable[[Project, int], RunInfo],
+    state: str,
+    life: processes.Life,
 ) -> None:
     info = start(project, "exact")
     judge = local.judge_inline
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
-        with project.database.write() as connection:
-            connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
-        assert ask(project, info.run).state == state
+        # On another machine no lock tells.
+        lease.release()
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(processes, "life", lambda _: life)
+            elsewhere.setattr(processes, "wall", lambda: 0.0)
+            assert ask(project, info.run).state == state
 
     monkeypatch.setattr(local, "judge_inline", judge_and_stall)
     with pytest.raises(LeaseLost):
@@ -259,9 +268,9 @@ def test_a_runner_that_wakes_after_its_run_was_queued_anew_changes_nothing(
 
     def judge_and_stall(*arguments: Any) -> None:
         judge(*arguments)
-        with project.database.write() as connection:
-            connection.execute("UPDATE runner SET heartbeat = heartbeat - 11")
-        start(project, "exact")
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(processes, "life", lambda _: "gone")
+            start(project, "exact")
 
     monkeypatch.setattr(local, "judge_inline", judge_and_stall)
     monkeypatch.setattr(verifying, "ensure_runner", lambda _: None)

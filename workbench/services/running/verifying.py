@@ -339,6 +339,9 @@ def _ask(project: Project, run: int, request: Request) -> RunInfo:
         if row.state == "running" and living_runner(connection, project.path):
             stored_runs.ask(connection, run, request)
         elif row.state in ACTIVE or (row.state == "paused" and request == "cancel"):
+            if row.state == "running":
+                # Should it live where it can't be seen from here, it finds that out.
+                stored_runs.drop_lease(connection)
             stored_runs.settle(connection, run, wanted)
         elif row.state != wanted:
             raise RunError(f"Run {run} is {row.state}; there is nothing to {request}.")

@@ -48,6 +48,8 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
         print_json(report)
     else:
         show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
+        if report.contradicting:
+            show(f"{report.contradicting:,} verdicts with marks that contradict them or each other")
     say_some(
         [f"{file}:{refusal['line']}:{refusal['field'] or 'line'}: {refusal['message']}" for refusal in report.refusals]
     )

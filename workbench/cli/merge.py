@@ -89,6 +89,8 @@ def _print(report: Merged) -> None:
         show(f"  {_counts(report.kinds)}")
     for name, number in report.people.items():
         show(f"  {name}: {number}")
+    if report.contradicting:
+        show(f"  {report.contradicting:,} verdicts with marks that contradict them or each other")
     for version in report.guidelines:
         show(f"  guidelines: version {version}")
     _list("labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads])

@@ -205,14 +205,26 @@ def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bo
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
     """The label that an undo brought back with this one; any other event is its own."""
-    repeated = by_uuid(connection, event.seen[0]) if event.seen and event.kind in ANSWERS else None
+    repeated = _own(connection, event, event.seen[0]) if event.seen and event.kind in ANSWERS else None
     return repeated or event
+
+
+def _own(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelEvent | None:
+    """What the same person said of the same subject; a file may name what somebody else said."""
+    found = by_uuid(connection, uuid)
+    same = found is not None and (found.annotator, *subject_of(found)) == (event.annotator, *subject_of(event))
+    return found if same else None
+
+
+def subject_of(event: LabelEvent) -> tuple[Task, int]:
+    """What an event is of."""
+    return event.task, event.subject
 
 
 def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
     """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
     original = _original(connection, event)
-    before = by_uuid(connection, original.supersedes) if original.supersedes else None
+    before = _own(connection, event, original.supersedes) if original.supersedes else None
     return before if before is not None and before.kind in ANSWERS else None
 
 

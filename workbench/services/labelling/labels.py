@@ -16,6 +16,8 @@ from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import ledger
+from workbench.services.labelling.answers import contradictions
+from workbench.services.labelling.believing import check_past
 from workbench.services.project import Project
 from workbench.services.transactions import some_at_a_time
 from workbench.store import events, label_lines, merging, people, states
@@ -31,12 +33,14 @@ class LabelsImported(Struct, kw_only=True):
     """What an import of labels did, in lines.
 
     Attributes:
+        contradicting: Verdicts taken whose marks say the opposite of them, or of each other.
         refusals: Why lines were refused (line, field, reason).
     """
 
     imported: int = 0
     unchanged: int = 0
     refused: int = 0
+    contradicting: int = 0
     refusals: list[dict[str, object]] = []
 
 
@@ -111,8 +115,14 @@ def _take(
     else:
         report.imported += bool(stored)
         report.unchanged += not stored
+        report.contradicting += bool(stored) and _contradicts(line)
     finally:
         connection.execute("RELEASE line")
+
+
+def _contradicts(line: LabelLine) -> bool:
+    tags = () if line.tags is UNSET else line.tags
+    return bool(contradictions(line.verdict, tags, None if line.partial is UNSET else line.partial))
 
 
 def _put_line(connection: events.Connection, line: LabelLine) -> int:
@@ -256,6 +266,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> i
         return 0
     try:
         event_rows.check(new)
+        check_past(new.created_at)
     except MalformedError as error:
         raise _Refused(error.field, str(error)) from None
     ledger.record(connection, new)
@@ -300,8 +311,8 @@ def _uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
 def _superseded(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, kind: EventKind
 ) -> str | None:
+    _require_own(connection, line, kind, task, subject, person)
     if line.supersedes is not UNSET:
-        _require_own(connection, line, kind, task, subject, person)
         return line.supersedes
     if line.revision == 1:
         return None
@@ -312,7 +323,14 @@ def _superseded(
 def _require_own(
     connection: events.Connection, line: LabelLine, kind: EventKind, task: Task, subject: int, person: int
 ) -> None:
-    """Nobody replaces what somebody else said, nor what was said of another item; exclusions are any coordinator's."""
+    """Nobody replaces or repeats what somebody else said, nor what was said of another item.
+
+    Exclusions are any coordinator's.
+    """
+    for uuid in () if line.seen is UNSET or kind not in events.ANSWERS else line.seen:
+        repeated = events.by_uuid(connection, uuid)
+        if repeated and (repeated.annotator, *events.subject_of(repeated)) != (person, task, subject):
+            raise _Refused("seen", f"{line.annotator} can't repeat a label of someone else or of another item")
     replaced = None if line.supersedes is UNSET else events.by_uuid(connection, line.supersedes)
     if replaced is None:
         return

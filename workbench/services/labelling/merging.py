@@ -21,6 +21,7 @@ from workbench.errors import StoreError
 from workbench.model.label import LabelEvent, Task
 from workbench.services import transactions
 from workbench.services.labelling import checks, ledger
+from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.believing import NotBelievedError, Origin, Trusted, counted, identify
 from workbench.services.labelling.incoming import Arrival, Incoming, RefusedEvent, Subject, refused_event
 from workbench.services.project import Project
@@ -75,6 +76,7 @@ class Merged(Struct, kw_only=True):
         reopened: Items that were settled and are not any more: a label came late.
         people: How many of the new events are whose.
         kinds: Of what kinds the new events are, such as flags.
+        contradicting: New verdicts whose marks say the opposite of them, or of each other.
         guidelines: Versions of the guidelines that are new here.
         bundle: The bundle that the file is; None for a whole database.
         trusted: What a whole database was believed.
@@ -90,6 +92,7 @@ class Merged(Struct, kw_only=True):
     reopened: list[Place] = []
     people: dict[str, int] = {}
     kinds: dict[str, int] = {}
+    contradicting: int = 0
     guidelines: list[str] = []
     bundle: Origin | None = None
     trusted: Trusted | None = None
@@ -115,6 +118,7 @@ def together(reports: Sequence[Merged]) -> Merged:
         reopened=[row for report in reports for row in report.reopened],
         people=counted(names),
         kinds=counted(kinds),
+        contradicting=sum(report.contradicting for report in reports),
         guidelines=[version for report in reports for version in report.guidelines],
         files=list(reports),
     )
@@ -298,6 +302,7 @@ class _Taking:
                 new.append(replace(event, annotator=self._person(connection, name, role)))
                 self._new[name] += 1
                 self._kinds[event.kind] += 1
+                self.report.contradicting += bool(contradictions(event.verdict, event.tags, event.partial))
         return new
 
     def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from workbench.services.labelling.answers import Answer
 from workbench.services.labelling.bundling import bundle
 from workbench.services.labelling.coordinating import exclude
 from workbench.services.labelling.guidelines import add_version
+from workbench.services.labelling.labels import import_labels
 from workbench.services.labelling.merging import Merged, merge, merge_all
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project
@@ -502,3 +504,51 @@ def test_flags_are_counted_with_what_is_new(scene: Scene) -> None:
     report = scene.merge()
     assert report.kinds == {"flag": 1, "label": len(scene.honest)}
     assert len(flags.flags(scene.home)) == 2
+
+
+def test_marks_that_contradict_are_counted_where_nobody_can_be_asked(scene: Scene, tmp_path: Path) -> None:
+    scene.says(tags=("reasoning_wrong", "reasoning_right"), verdict="correct")
+    assert scene.merge().contradicting == 1
+    assert scene.merge().contradicting == 0
+    lines = [
+        {"completion_id": "c7", "annotator": "eve", "verdict": "correct", "tags": ["reasoning_right"]},
+        {"completion_id": "c8", "annotator": "eve", "verdict": "correct", "tags": ["reasoning_wrong"]},
+    ]
+    (tmp_path / "eve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    imported = import_labels(scene.home, tmp_path / "eve.jsonl")
+    assert (imported.imported, imported.contradicting) == (2, 1)
+    assert import_labels(scene.home, tmp_path / "eve.jsonl").contradicting == 0
+
+
+def test_labels_from_the_future_or_that_repeat_others_are_refused_from_files_too(scene: Scene, tmp_path: Path) -> None:
+    of_bob = theirs(scene, "label", "bob")
+    line = {"completion_id": "c7", "annotator": "eve", "verdict": "correct"}
+    lines = [
+        {**line, "created_at": in_days(1)},
+        {**line, "kind": "label", "task": "correctness", "seen": [of_bob], "uuid": events.new_uuid()},
+        {**line, "created_at": in_days(0)},
+    ]
+    (tmp_path / "eve.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    imported = import_labels(scene.home, tmp_path / "eve.jsonl")
+    assert [(row["line"], row["field"]) for row in imported.refusals] == [(1, "created_at"), (2, "seen")]
+
+
+def test_what_repeats_anothers_label_never_brings_theirs_back(scene: Scene) -> None:
+    """Stored by an earlier version, which let it in."""
+    home = scene.home
+    with closing(AnnotationSession(home, "bob")) as session:
+        item = session.open(session.history()[0].completion)
+        session.submit(item, Answer(verdict="incorrect"))
+        (edited,) = [
+            e for e in events.of_subject(home.database.reader(), "correctness", item.completion) if e.supersedes
+        ]
+    with home.database.write() as connection:
+        ann = people.find(home.database, "ann").id
+        forged = replace(
+            edited, uuid=events.new_uuid(), annotator=ann, supersedes=None, seen=(edited.uuid,), created_at=scene.at
+        )
+        ledger.record(connection, forged)
+    with closing(AnnotationSession(home, "ann")) as session:
+        session.undo()
+    made = [event for event in events.every(home.database.reader()) if event.supersedes == forged.uuid]
+    assert [(event.kind, event.annotator) for event in made] == [("retraction", ann)]

@@ -39,6 +39,8 @@ def an_event(draw: st.DrawFn, earlier: list[LabelEvent]) -> LabelEvent:
     task: Task = "correctness" if kind == "exclusion" else draw(st.sampled_from(["correctness", "type"]))
     person, subject = draw(st.integers(1, len(PEOPLE))), draw(st.integers(1, 2))
     own = [e.uuid for e in earlier if (e.annotator, e.task, e.subject) == (person, task, subject)]
+    # A label names what its maker said before of the same subject; anything else names whatever it is about.
+    named = own if kind in events.ANSWERS else [event.uuid for event in earlier]
     verdict = draw(st.sampled_from(["correct", "incorrect", "unsuitable"])) if kind in SAYING else None
     verdict = "unsuitable" if kind == "exclusion" else verdict if task == "correctness" else None
     fields: dict[str, Any] = {
@@ -52,7 +54,7 @@ def an_event(draw: st.DrawFn, earlier: list[LabelEvent]) -> LabelEvent:
         "partial": draw(st.none() | st.floats(0, 1)),
         "note": draw(some_text if kind == "reopen" else st.none() | some_text),
         "supersedes": draw(st.sampled_from([None, *own])) if kind != "reopen" else None,
-        "seen": tuple(draw(st.lists(st.sampled_from([e.uuid for e in earlier]), unique=True))) if earlier else (),
+        "seen": tuple(draw(st.lists(st.sampled_from(named), unique=True))) if named else (),
         "guideline": draw(st.none() | some_text),
         "schema": draw(st.integers(1, 3)),
         "content_hash": draw(st.none() | st.binary(min_size=16, max_size=16)),

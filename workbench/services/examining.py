@@ -12,7 +12,8 @@ from workbench.services.building.checking import sets_finding
 from workbench.services.labelling.ledger import states_differ
 from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
-from workbench.store import anatomy, check_texts, checks, migrations
+from workbench.store import anatomy, check_texts, checks, logs, migrations
+from workbench.store.failures import go_back
 from workbench.store.interrupting import interruptibly
 from workbench.store.looking import LookedAt, looked_at
 from workbench.store.pages import PageFile
@@ -30,11 +31,11 @@ def examine(path: Path) -> list[Finding]:
     """
     checks.require_file(path)
     if not path.stat().st_size:
-        what = f"it has 0 bytes: it is no database any more. Go back to a backup: workbench restore {path} BACKUP"
+        what = f"it has 0 bytes: it is no database any more. {go_back(path)}"
         return [Finding(name="file", ok=False, message=what)]
     try:
         with looked_at(path) as database:
-            return interruptibly(lambda: _examined(path, database), database.interrupt_readers)
+            return [*_log(path), *interruptibly(lambda: _examined(path, database), database.interrupt_readers)]
     except Stopped:
         raise
     except StoreError as error:
@@ -64,13 +65,22 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
     return [_integrity(""), *checks.about_rows(connection), *_contents(path, database, version or 0), *beside]
 
 
+def _log(path: Path) -> list[Finding]:
+    """The log of another copy: what is said of the rest is said of the file alone then."""
+    try:
+        logs.require_own(path)
+    except StoreError as error:
+        return [Finding(name="log", ok=False, message=str(error))]
+    return []
+
+
 def _integrity(trouble: str) -> Finding:
     return Finding(name="integrity", ok=not trouble, message=trouble or "ok: every page, table and index")
 
 
 def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
     """What is hurt, part by part; nothing where there is no table of ours to be found."""
-    log = path.with_name(path.name + "-wal")
+    log = path.with_name(path.name + "-wal") if logs.foreign_log(path) is None else None
     with PageFile(path, log) as file:
         try:
             version = version_of(file)

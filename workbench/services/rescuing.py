@@ -14,7 +14,9 @@ from workbench.model.progress import step
 from workbench.services.labelling.ledger import recompute
 from workbench.services.project import opened_project
 from workbench.store.backup import check
+from workbench.store.failures import go_back
 from workbench.store.filesystem import require_local
+from workbench.store.logs import foreign_log
 from workbench.store.pages import PageFile
 from workbench.store.replacing import put_in_place
 from workbench.store.rescuing import Rescue, Written, version_of
@@ -51,7 +53,8 @@ def require_nothing(target: Path) -> None:
 
 
 def _written(path: Path, temporary: Path, target: Path) -> Rescued:
-    log = path.with_name(path.name + "-wal")
+    foreign = foreign_log(path)
+    log = path.with_name(path.name + "-wal") if foreign is None else None
     with PageFile(path, log) as file:
         version = version_of(file)
         written = Rescue(file, version).write(temporary)
@@ -67,7 +70,7 @@ def _written(path: Path, temporary: Path, target: Path) -> Rescued:
         lost_labels=written.lost_labels,
         changed_questions=written.changed_questions,
         changed_items=written.changed_items,
-        notes=_notes(written),
+        notes=[*([f"{foreign} is the log of another copy: not read"] if foreign else []), *_notes(written)],
     )
 
 
@@ -121,7 +124,7 @@ def _require_place(path: Path, target: Path) -> None:
         what = "it is no file" if path.exists() else "there is no such file"
         raise StoreError(f"{path}: {what}.", "Name the hurt database.")
     if not path.stat().st_size:
-        raise StoreError(f"{path} is empty.", "Nothing can be read of it: go back to a backup.")
+        raise StoreError(f"{path} is empty.", f"Nothing can be read of it. {go_back(path)}")
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
     require_local(target.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +17,7 @@ from workbench.store.failures import explained
 from workbench.store.interrupting import interruptibly
 
 _MAGIC = b"SQLite format 3\0"
-_DAMAGED = "Take an older backup, or get out of it what can be read: workbench rescue {} OUT"
+_DAMAGED = "Take an older backup, or write out what can be read of it: workbench rescue {} OUT"
 
 
 def is_database(path: Path) -> bool:
@@ -70,6 +71,8 @@ def _require_whole(connection: sqlite3.Connection, source: Path) -> None:
         except sqlite3.DatabaseError as error:
             found, dangling = str(error), None
     if found != "ok":
-        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED.format(source))
+        raise StoreError(f"{source} is damaged: {found}.", _DAMAGED.format(shlex.quote(str(source))))
     if dangling is not None:
-        raise StoreError(f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED.format(source))
+        raise StoreError(
+            f"{source} is damaged: a row of {dangling[0]} refers to nothing.", _DAMAGED.format(shlex.quote(str(source)))
+        )

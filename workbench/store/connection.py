@@ -14,7 +14,7 @@ from typing import Literal
 from workbench.beside.own_files import require_plain
 from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations
-from workbench.store.failures import explained, roll_back
+from workbench.store.failures import explained, go_back, roll_back
 from workbench.store.filesystem import require_local
 from workbench.store.place import Place
 from workbench.store.unlocked import OPENING, release
@@ -53,7 +53,7 @@ class Database:
             raise StoreError(f"{place}: {error.strerror}.", "Check the name and its permissions.") from error
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
-            raise StoreError(f"{self.path}: the file is damaged.", "Go back to a backup.") from error
+            raise StoreError(f"{self.path}: the file is damaged.", go_back(self.path)) from error
         self._place = Place(self.path)
 
     def require_place(self) -> None:

@@ -23,4 +23,6 @@ def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
     try:
         return decoder.decode(document)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise StoreError(f"{what} in the database can't be read: {error}.", "Go back to a backup.") from error
+        raise StoreError(
+            f"{what} in the database can't be read: {error}.", "Go back to a backup: workbench restore DB BACKUP"
+        ) from error

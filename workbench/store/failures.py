@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,6 @@ from workbench.errors import Cause, StoreError
 
 _SAFE = "What was saved before is safe."
 _ACCESS = "You must be allowed to write the file and its folder, also to read: the write-ahead log is beside it."
-_DAMAGED = "Run workbench doctor on it, and go back to a backup."
 _HINTS: dict[int, str] = {
     sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",
     sqlite3.SQLITE_IOERR: f"Check the disk and its free space, then try again. {_SAFE}",
@@ -19,7 +19,6 @@ _HINTS: dict[int, str] = {
     sqlite3.SQLITE_READONLY: _ACCESS,
     sqlite3.SQLITE_CANTOPEN: _ACCESS,
     sqlite3.SQLITE_PERM: _ACCESS,
-    sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
 }
 _CAUSES: dict[int, Cause] = {
@@ -46,7 +45,7 @@ def explained(path: Path) -> Iterator[None]:
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", _hint(error), _CAUSES.get(_primary(error), "other")) from error
+        raise StoreError(f"{path}: {error}.", _hint(error, path), _CAUSES.get(_primary(error), "other")) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -55,8 +54,16 @@ def roll_back(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _hint(error: sqlite3.Error) -> str:
-    return _HINTS.get(_primary(error), "")
+def go_back(path: Path) -> str:
+    """How to go back to a backup of a database."""
+    return f"Go back to a backup: workbench restore {shlex.quote(str(path))} BACKUP"
+
+
+def _hint(error: sqlite3.Error, path: Path) -> str:
+    code = _primary(error)
+    if code == sqlite3.SQLITE_CORRUPT:
+        return f"workbench doctor says what is lost. {go_back(path)} (or write out what can be read: workbench rescue)"
+    return _HINTS.get(code, "")
 
 
 def _primary(error: sqlite3.Error) -> int:

@@ -10,6 +10,7 @@ two counters in the header of page 1, as far as these tell.
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import struct
 import time
@@ -38,12 +39,6 @@ ENDS = ("-wal", "-journal")
 """Of the names of the logs, beside the database's own."""
 
 
-class Foreign(NamedTuple):
-    """A log that belongs to another copy."""
-
-    log: Path
-
-
 def require_own(path: Path) -> None:
     """Refuse a database beside which another one's log lies; nothing is written. It costs next to nothing without one.
 
@@ -52,15 +47,16 @@ def require_own(path: Path) -> None:
     """
     found = foreign_log(path)
     if found is not None:
+        name = shlex.quote(str(path))
         raise StoreError(
-            f"{found.log} is not the log of {path.name}: another copy of the database was put where its own one was. "
+            f"{found} is not the log of {path.name}: another copy of the database was put where its own one was. "
             "Nothing was read or written.",
-            f"Go on with the file as it is, with the log kept aside: workbench restore {path} {path} "
-            "Or put the file back that the log belongs to.",
+            f"Go on with the file as it is, with the log kept aside: workbench restore {name} {name} "
+            "(or put the file back that the log belongs to)",
         )
 
 
-def foreign_log(path: Path) -> Foreign | None:
+def foreign_log(path: Path) -> Path | None:
     """The log beside a database that is not its own; None where there is none, or it can't be told."""
     # SQLite, too, looks for the log beside what a link points to.
     real = Path(os.path.realpath(path))
@@ -68,7 +64,7 @@ def foreign_log(path: Path) -> Foreign | None:
         log = Path(f"{real}{end}")
         with suppress(OSError):
             if log.stat().st_size > _WAL_BEGIN and tell(real, log):
-                return Foreign(log)
+                return log
     return None
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.errors import StoreError
+from workbench.store import logs
 from workbench.store.connection import Database
 from workbench.store.failures import explained
 
@@ -67,7 +68,7 @@ def looked_at(path: Path) -> Iterator[LookedAt]:
 
 def _address(path: Path, folder: Path) -> str:
     beside = [path.with_name(path.name + end) for end in _BESIDE]
-    if not any(file.exists() and file.stat().st_size for file in beside):
+    if not any(file.exists() and file.stat().st_size for file in beside) or logs.foreign_log(path) is not None:
         return f"{path.absolute().as_uri()}?immutable=1"
     index = path.with_name(path.name + "-shm")
     if index.exists() and not beside[1].exists():

@@ -28,7 +28,7 @@ from workbench.store import (
     schema_replies,
     schema_sets,
 )
-from workbench.store.failures import roll_back
+from workbench.store.failures import go_back, roll_back
 from workbench.store.unlocked import OPENING
 
 APPLICATION_ID = 0x57424E43
@@ -210,7 +210,7 @@ def _require_bytes(path: Path) -> None:
         raise StoreError(
             f"{path} has 0 bytes: it is no database any more, or never was one.",
             "Nothing was written; its log is kept. " * logged
-            + f"Go back to a backup: workbench restore {path} BACKUP. For a new database remove the empty file first.",
+            + f"{go_back(path)} For a new database remove the empty file first.",
         )
 
 

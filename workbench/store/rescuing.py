@@ -22,7 +22,9 @@ from workbench.store.shapes import Schema, without_triggers
 Connection = sqlite3.Connection
 
 _FIRST: Final = ("annotators", "label_events", "reviews", "curation", "guidelines", "guideline_readings")
-_LEFT: Final = frozenset({"runner", "changes", "task_states", "item_states", "_sqlite_migrations", "sqlite_sequence"})
+_LEFT: Final = frozenset(
+    {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
+)
 """Made anew, derived anew, or about a process that was at work."""
 
 _TOGETHER: Final = 2_000

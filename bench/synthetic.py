@@ -56,7 +56,8 @@ def build(
     unfinished = path.with_name(path.name + ".unfinished")
     for left in (unfinished, *(unfinished.with_name(unfinished.name + end) for end in ("-wal", "-shm"))):
         left.unlink(missing_ok=True)
-    database = Database(unfinished, create=True)
+    # Without its indexes for a while, it is not as it should be.
+    database = Database(unfinished, create=True, unchecked=True)
     with database.write("normal") as connection:
         for name in DATA_INDEXES:
             connection.execute(f"DROP INDEX {name}")

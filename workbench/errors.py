@@ -115,6 +115,14 @@ class StoreError(WorkbenchError):
         return self.cause not in ("replaced", "other")
 
 
+class SchemaError(StoreError):
+    """A database's tables, views or triggers are not as the program makes them."""
+
+
+class WrittenError(StoreError):
+    """The database took other rows than it was sent; nothing of them was kept."""
+
+
 class FormatError(WorkbenchError):
     """A file can't be read at all (single bad rows go to quarantine instead)."""
 

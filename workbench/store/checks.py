@@ -10,7 +10,7 @@ from pathlib import Path
 from workbench.errors import StoreError
 from workbench.model.health import Finding
 from workbench.model.progress import stepping
-from workbench.store import migrations, schema
+from workbench.store import migrations, schema_findings
 from workbench.store.connection import MINIMUM_SQLITE
 from workbench.store.filesystem import file_system, is_network
 
@@ -27,11 +27,10 @@ def about_rows(connection: sqlite3.Connection) -> list[Finding]:
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
         ("foreign keys", lambda: _references(connection)),
         ("schema version", lambda: _version(connection)),
-        ("tables", lambda: _objects(connection, schema.STATEMENTS)),
-        ("append-only triggers", lambda: _triggers(connection)),
         ("imports", lambda: _imports(connection)),
     )
-    return [_run(name, check) for name, check in stepping(checks, "checking", "parts")]
+    found = [_run(name, check) for name, check in stepping(checks, "checking", "parts")]
+    return [*found, *schema_findings.findings(connection)]
 
 
 def about_place(path: Path) -> list[Finding]:
@@ -102,25 +101,6 @@ def _version(connection: sqlite3.Connection) -> str:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     latest = migrations.latest_version()
     return "" if version == latest else f"version {version}, this program writes {latest}"
-
-
-def _objects(connection: sqlite3.Connection, statements: tuple[str, ...]) -> str:
-    present = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
-    wanted = {_name(statement) for statement in statements if statement.startswith(("CREATE", "ALTER"))}
-    missing = sorted(wanted - present)
-    return f"missing: {', '.join(missing)}" if missing else ""
-
-
-def _name(statement: str) -> str:
-    words = statement.replace("(", " ").split()
-    kind = next(index for index, word in enumerate(words) if word in ("TABLE", "INDEX", "VIEW", "TRIGGER"))
-    return words[kind + 1]
-
-
-def _triggers(connection: sqlite3.Connection) -> str:
-    present = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
-    missing = [name for name in schema.TRIGGERS if name not in present]
-    return f"missing: {', '.join(missing)}; labels could be changed or lost" if missing else ""
 
 
 def _imports(connection: sqlite3.Connection) -> str:

@@ -14,6 +14,7 @@ from typing import Literal
 from workbench.beside.own_files import require_plain
 from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations
+from workbench.store.counted import Counted
 from workbench.store.failures import explained, go_back, roll_back
 from workbench.store.filesystem import require_local
 from workbench.store.place import Place
@@ -35,18 +36,23 @@ MINIMUM_SQLITE = (3, 37, 0)
 class Database:
     """One workbench database; connections are opened per thread and kept.
 
+    Args:
+        unchecked: Open it also when its schema is not as this program makes it, to say so.
+
     Raises (on creation):
+        SchemaError: Its tables, views or triggers are not as this program makes them.
         StoreError: The file is missing (unless ``create``), on a network file system, no workbench database,
             or written by a newer version; or this SQLite is too old.
     """
 
-    def __init__(self, path: Path | str, *, create: bool = False) -> None:
+    def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
         self._prepare(Path(path))
+        self._unchecked = unchecked
         _check_sqlite()
         try:
             _check_place(self.path, create=create)
             with explained(self.path):
-                migrations.bring_up_to_date(self.path)
+                self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
             self._counts = migrations.latest_version() >= generation.SINCE
         except OSError as error:
             place = error.filename or self.path
@@ -112,6 +118,8 @@ class Database:
                 don't write the log back before it is large: that is left to `write_back`.
 
         Raises:
+            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
+            WrittenError: Fewer rows were written than were sent, or others beside them.
             StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
         """
         self._place.require()
@@ -125,6 +133,7 @@ class Database:
             try:
                 self._place.hold_log()
                 self._place.require()
+                self._require_same_schema(connection)
                 yield connection
                 if connection.total_changes != changed and self._counts:
                     generation.count(connection)
@@ -133,6 +142,14 @@ class Database:
             except BaseException:
                 roll_back(connection)
                 raise
+
+    def _require_same_schema(self, connection: sqlite3.Connection) -> None:
+        counter = migrations.changes_to_schema(connection)
+        if isinstance(connection, Counted):
+            connection.schema_is(counter)
+        if counter != self._schema and not self._unchecked:
+            migrations.require_ours(connection, self.path, migrations.latest_version())
+            self._schema = counter
 
     def write_back(self) -> None:
         """Move what the write-ahead log holds into the database, as far as that goes while others write."""
@@ -242,8 +259,10 @@ def open_connection(path: Path) -> sqlite3.Connection:
                 isolation_level=None,
                 check_same_thread=False,
                 timeout=BUSY_MS / 1000,
+                factory=Counted,
             )
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
     return connection
 

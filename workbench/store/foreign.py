@@ -30,7 +30,7 @@ READ: dict[str, tuple[str, ...]] = {
     "annotators": ("id", "name", "role"),
     "label_events": ("id", "uuid", "kind", "task", "subject", "annotator_id"),
 }
-"""Tables that must be there, and their columns; of ``label_events`` those that any version has."""
+"""Tables and the columns of them that are read; of ``label_events`` those that any version has."""
 
 _MAYBE = {
     "guidelines": ("version", "text", "author_id", "created_at"),
@@ -75,8 +75,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
         closing(_connect(path, folder)) as connection,
     ):
         try:
-            _check_version(connection, path)
-            _check_tables(connection, path)
+            migrations.require_ours(connection, path, _checked_version(connection, path))
         except UnicodeDecodeError as error:
             # SQLite quotes what it can't read of a schema.
             raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
@@ -111,7 +110,7 @@ def _copy(source: Path, target: Path, *, plain: bool) -> None:
         raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
 
 
-def _check_version(connection: sqlite3.Connection, path: Path) -> None:
+def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if application != migrations.APPLICATION_ID:
@@ -121,23 +120,7 @@ def _check_version(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has schema version {version}; this program knows up to {migrations.latest_version()}.",
             "It was written by a newer workbench: install that one.",
         )
-
-
-def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
-    kinds = {name: kind for schema, name, kind, *_ in connection.execute("PRAGMA table_list") if schema == "main"}
-    for table, columns in {**READ, **_MAYBE}.items():
-        if table in _MAYBE and table not in kinds:
-            continue
-        there = _columns(connection, table) if kinds.get(table) == "table" else {}
-        if set(columns) - there.keys() or any(there.values()):
-            raise StoreError(
-                f"{path}: {table} is not the table that workbench makes.", "Somebody has changed it; ask for another."
-            )
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> dict[str, int]:
-    """Column -> 0 for a plain one."""
-    return {row[1]: row[6] for row in connection.execute(f"PRAGMA table_xinfo({table})")}
+    return version
 
 
 def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None) -> int:

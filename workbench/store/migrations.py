@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from workbench.beside.parts import part_folder
-from workbench.errors import StoreError
+from workbench.errors import SchemaError, StoreError
 from workbench.store import (
     generation,
     logs,
@@ -22,6 +24,7 @@ from workbench.store import (
     schema_amended,
     schema_analysis,
     schema_calls,
+    schema_check,
     schema_code,
     schema_guarded,
     schema_labelling,
@@ -30,6 +33,8 @@ from workbench.store import (
 )
 from workbench.store.failures import go_back, roll_back
 from workbench.store.unlocked import OPENING
+
+Migration = Callable[[Any], None]
 
 APPLICATION_ID = 0x57424E43
 """Marks a file as a workbench database (``PRAGMA application_id``)."""
@@ -109,7 +114,10 @@ def _set_aside(db: Any, table: str) -> None:
     db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
 
 
-MIGRATIONS: list[Callable[[Any], None]] = [
+_SHOWN = 3
+"""Differences that a message names."""
+
+MIGRATIONS: list[Migration] = [
     _m001_initial,
     _m002_rules_and_cache,
     _m003_model_calls,
@@ -151,13 +159,18 @@ def in_memory(version: int, heard: Callable[[str], object] | None = None) -> sql
     return connection
 
 
-def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> None:
+def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
     """Create, check or migrate the database at ``path``.
 
     Args:
         keep_copy: Copy an older one before it is migrated.
+        unchecked: Leave one of this version as it is, whatever is in it.
+
+    Returns:
+        SQLite's own counter of changes to the schema that was found to be ours.
 
     Raises:
+        SchemaError: Its tables, views or triggers are not as this program makes them.
         StoreError: It is not ours, newer than this program, or a migration failed (the file is unchanged then).
     """
     if not path.exists():
@@ -166,13 +179,19 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True) -> None:
     logs.require_own(path)
     connection = _open_plain(path)
     try:
+        connection.execute("BEGIN DEFERRED")
         version = checked_version(connection, path)
+        if not (unchecked and version == latest_version()):
+            require_ours(connection, path, version)
+        counter = changes_to_schema(connection)
+        connection.execute("COMMIT")
         if version == latest_version():
-            return
+            return counter
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
         _apply(connection, path, latest_version())
+        return changes_to_schema(connection)
     finally:
         connection.close()
 
@@ -214,6 +233,65 @@ def _require_bytes(path: Path) -> None:
         )
 
 
+def changes_to_schema(connection: sqlite3.Connection) -> int:
+    """SQLite's own counter of them, which it keeps in the file."""
+    row: tuple[int] = connection.execute("PRAGMA main.schema_version").fetchone()
+    return row[0]
+
+
+def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """See that a database's tables, indexes, views and triggers are those of a version, and no others act on them.
+
+    Raises:
+        SchemaError: They are not.
+    """
+    wrong = [difference.what for difference in differences(connection, version) if not difference.harmless]
+    if wrong:
+        more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        raise SchemaError(
+            f"{path}: somebody has changed it: {'; '.join(wrong[:_SHOWN])}{more}.",
+            f"Nothing was read or written. To see each with its text: workbench doctor {path}",
+        )
+
+
+def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
+    """What of a schema is not as this program makes that version, what matters first."""
+    found = schema_check.differences(connection, version, lambda: made(version))
+    applied = {step.__name__ for step in MIGRATIONS[:version]}
+    if _names(connection) != applied:
+        what = f"{schema_check.NAMES} names other migrations than those of version {version}"
+        found.insert(0, schema_check.Difference("table", schema_check.NAMES, what))
+    return found
+
+
+def made(version: int) -> Sequence[schema_check.Stored]:
+    """What this program makes in a database of a version, beside sqlite-utils' own table."""
+    return _made(tuple(MIGRATIONS[:version]))
+
+
+@lru_cache(maxsize=16)
+def _made(steps: tuple[Migration, ...]) -> Sequence[schema_check.Stored]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for step in steps:
+            step(_Plain(connection))
+        _bring_triggers_back(connection, steps)
+        return schema_check.read(connection)
+
+
+class _Plain:
+    """What migrations use of sqlite-utils' database, which is slow to import."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.conn = connection
+        self.execute = connection.execute
+
+    def __getitem__(self, table: str) -> Any:
+        from sqlite_utils import Database
+
+        return Database(self.conn)[table]
+
+
 def _open_plain(path: Path, mode: str = "rw") -> sqlite3.Connection:
     with OPENING:
         address = f"{path.absolute().as_uri()}?mode={mode}"
@@ -230,9 +308,13 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application != APPLICATION_ID or version < 1:
+    if application != APPLICATION_ID:
         raise StoreError(f"{path} is an SQLite file, but not a workbench database.", "Name another file.")
-    unknown = _unknown_names(connection) if version else set()
+    if version < 1:
+        raise SchemaError(
+            f"{path}: somebody has changed it: it says that it is of version {version}.", "Go back to a backup."
+        )
+    unknown = _names(connection) - {migration.__name__ for migration in MIGRATIONS}
     if version > latest_version() or unknown:
         raise StoreError(
             f"{path} has schema version {version}; this program knows up to {latest_version()}.",
@@ -241,10 +323,13 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _unknown_names(connection: sqlite3.Connection) -> set[str]:
-    known = {migration.__name__ for migration in MIGRATIONS}
-    rows = connection.execute("SELECT name FROM _sqlite_migrations WHERE migration_set = 'workbench'")
-    return {name for (name,) in rows} - known
+def _names(connection: sqlite3.Connection) -> set[str]:
+    """The migrations that were applied; none where no plain table holds them."""
+    there = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
+    if connection.execute(there, (schema_check.NAMES,)).fetchone() is None:
+        return set()
+    rows = connection.execute(f"SELECT name FROM {schema_check.NAMES} WHERE migration_set = 'workbench'")
+    return {name for (name,) in rows}
 
 
 def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
@@ -268,18 +353,22 @@ def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         numbered.apply(Utils(connection, recursive_triggers=False))
-        # A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word.
-        applied = MIGRATIONS[:version]
-        kept = schema_labelling.TRIGGERS if _m004_labelling in applied else ()
-        noted = schema_analysis.TRIGGERS if _m005_analysis in applied else ()
-        frozen = schema_sets.TRIGGERS if _m007_sets in applied else ()
-        for statement in (*kept, *noted, *frozen):
-            connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))
+        _bring_triggers_back(connection, MIGRATIONS[:version])
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
+        require_ours(connection, path, version)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
         raise
+
+
+def _bring_triggers_back(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
+    """A migration that makes a table anew (sqlite-utils' transform) loses its triggers without a word."""
+    kept = schema_labelling.TRIGGERS if _m004_labelling in steps else ()
+    noted = schema_analysis.TRIGGERS if _m005_analysis in steps else ()
+    frozen = schema_sets.TRIGGERS if _m007_sets in steps else ()
+    for statement in (*kept, *noted, *frozen):
+        connection.execute(statement.replace("CREATE TRIGGER", "CREATE TRIGGER IF NOT EXISTS", 1))

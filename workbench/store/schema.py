@@ -300,36 +300,3 @@ STATEMENTS = (
     *VERSION_1, *VERSION_2, *VERSION_3, *VERSION_4, *VERSION_5, *VERSION_6, *VERSION_7, *VERSION_8, *VERSION_9
 )  # fmt: skip
 """All that a new database is made with, in order."""
-
-TRIGGERS = (
-    "label_events_no_update",
-    "label_events_no_delete",
-    "label_events_no_replace",
-    "label_events_third_person",
-    "reviews_no_update",
-    "reviews_no_delete",
-    "reviews_no_replace",
-    "item_states_noted",
-    "item_states_changed",
-    "item_states_cleared",
-    "check_items_noted",
-    "check_items_cleared",
-    "imports_begun",
-    "imports_shown",
-    "imports_given_up",
-    "completions_changed",
-    "completions_removed",
-    "questions_changed",
-    "datasets_renamed",
-    "sources_changed",
-    "models_renamed",
-    "changes_forgotten",
-    "curation_no_update",
-    "curation_no_delete",
-    *(
-        f"{table}_no_{verb}"
-        for table in ("sets", "set_items", "set_questions", "set_runs")
-        for verb in ("update", "delete")
-    ),
-)
-"""Triggers that must stand in every database; ``doctor`` looks for them."""

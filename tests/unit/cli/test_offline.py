@@ -67,8 +67,11 @@ def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp
         assert item is not None
         (uuid,) = session.submit(item, Answer(verdict="correct"))
     with closing(sqlite3.connect(path)) as connection, connection:
+        text = "SELECT sql FROM sqlite_master WHERE name = 'label_events_no_update'"
+        (trigger,) = connection.execute(text).fetchone()
         connection.execute("DROP TRIGGER label_events_no_update")
         connection.execute("UPDATE label_events SET created_at = char(27) || 'now'")
+        connection.execute(trigger)
     done = run("merge", database, path)
     assert done.exit_code == 3
     assert f"{uuid}: created_at: " in done.stderr

@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.services.care import backup, doctor, repair, sandbox
+from workbench.services.care import backup, diagnosis, repair, sandbox
 from workbench.services.items.exporting import export
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.project import open_project
@@ -97,7 +97,7 @@ def test_a_backup_is_not_mixed_with_the_log_of_what_stood_there(tmp_path: Path) 
 
 
 def failures(path: Path) -> set[str]:
-    return {finding.name for finding in doctor(open_project(path)) if not finding.ok}
+    return {finding.name for finding in diagnosis(path) if not finding.ok}
 
 
 def test_doctor_finds_a_healthy_database_healthy(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_doctor_finds_a_healthy_database_healthy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "check"),
     [
-        ("DROP TRIGGER label_events_no_delete", "append-only triggers"),
-        ("DROP INDEX questions_subtype", "tables"),
+        ("DROP TRIGGER label_events_no_delete", "schema"),
+        ("DROP INDEX questions_subtype", "schema"),
         (
             "INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final');"
             "INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '');"

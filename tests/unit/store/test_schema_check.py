@@ -1,0 +1,336 @@
+"""A database whose tables, views or triggers are not as the program makes them is refused, and each is named."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.errors import SchemaError
+from workbench.store import migrations, schema_check, schema_findings
+from workbench.store.connection import Database
+from workbench.store.looking import looked_at
+
+LATEST = migrations.latest_version()
+TABLES = sorted(
+    row.name for row in migrations.made(LATEST) if row.kind == "table" and not row.name.startswith("sqlite_")
+)
+TWELVE = {
+    "swallowed": "BEFORE INSERT ON {t} BEGIN SELECT raise(IGNORE); END",
+    "half swallowed": "BEFORE INSERT ON {t} WHEN (SELECT count(*) FROM {t}) % 2 BEGIN SELECT raise(IGNORE); END",
+    "no update": "BEFORE UPDATE ON {t} BEGIN SELECT raise(IGNORE); END",
+    "no removal": "BEFORE DELETE ON {t} BEGIN SELECT raise(IGNORE); END",
+    "removed at once": "AFTER INSERT ON {t} BEGIN DELETE FROM {t}; END",
+    "others removed": "BEFORE INSERT ON {t} BEGIN DELETE FROM {t}; END",
+    "changed at once": "AFTER INSERT ON {t} BEGIN UPDATE {t} SET {c} = {c}; END",
+    "changed when changed": "AFTER UPDATE ON {t} BEGIN DELETE FROM {t}; END",
+    "one column": "BEFORE UPDATE OF {c} ON {t} BEGIN SELECT raise(IGNORE); END",
+    "brought back": "AFTER DELETE ON {t} BEGIN INSERT INTO {t} SELECT OLD.*; END",
+    "removed elsewhere": "AFTER INSERT ON {t} BEGIN DELETE FROM skips; END",
+    "elsewhere when removed": "BEFORE DELETE ON {t} BEGIN DELETE FROM drafts; DELETE FROM verdict_cache; END",
+}
+
+
+def trigger(kind: str, table: str, column: str, columns: list[str]) -> str:
+    old = ", ".join(f"OLD.{name}" for name in columns)
+    return f"CREATE TRIGGER stranger {TWELVE[kind].format(t=table, c=column)}".replace("OLD.*", old)
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    project = make_project(tmp_path_factory.mktemp("made"), numbered(4))
+    project.close()
+    return project.path
+
+
+@pytest.fixture
+def path(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(made, tmp_path / "p.db"))
+
+
+@pytest.fixture
+def raw(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        connection.execute("PRAGMA legacy_alter_table = ON")
+        yield connection
+
+
+def rewritten(raw: sqlite3.Connection, name: str, old: str, new: str) -> None:
+    """Change a text in SQLite's table of tables."""
+    raw.execute("PRAGMA writable_schema = ON")
+    raw.execute("UPDATE sqlite_master SET sql = replace(sql, ?, ?) WHERE name = ?", (old, new, name))
+    raw.execute("PRAGMA writable_schema = RESET")
+
+
+def test_the_digest_is_that_of_the_newest_schema() -> None:
+    digest = schema_check.digest(migrations.made(LATEST))
+    assert {LATEST: digest} == schema_check.DIGESTS, "a migration has changed: put the new digest there"
+
+
+def test_a_schema_as_made_is_told_by_its_digest_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "made", lambda version: pytest.fail("was made anew"))
+    Database(path).close()
+
+
+@pytest.mark.parametrize("version", range(1, LATEST + 1))
+def test_what_each_version_makes_is_found_as_it_is(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:version])
+        Database(path, create=True).close()
+    with closing(sqlite3.connect(path)) as raw:
+        assert migrations.differences(raw, version) == []
+        raw.execute("CREATE TRIGGER stranger AFTER INSERT ON models BEGIN DELETE FROM models; END")
+    before = path.read_bytes()
+    with pytest.raises(SchemaError, match="trigger stranger on models"):
+        Database(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["old.db"]
+
+
+@pytest.mark.parametrize("kind", TWELVE)
+def test_a_trigger_of_any_kind_on_any_table_is_named(raw: sqlite3.Connection, kind: str) -> None:
+    for table in TABLES:
+        columns = columns_of(raw, table)
+        raw.execute("BEGIN")
+        raw.execute(trigger(kind, table, columns[-1], columns))
+        (found,) = migrations.differences(raw, LATEST)
+        raw.execute("ROLLBACK")
+        assert (found.kind, found.name, found.harmless) == ("trigger", "stranger", False)
+        assert table in found.what
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_view_in_a_tables_place_is_named(raw: sqlite3.Connection, table: str) -> None:
+    raw.execute(f"ALTER TABLE {table} RENAME TO real")
+    raw.execute(f"CREATE VIEW {table} AS SELECT * FROM real")
+    raw.execute(f"CREATE TRIGGER stranger INSTEAD OF INSERT ON {table} BEGIN SELECT 1; END")
+    found = {(one.kind, one.name) for one in migrations.differences(raw, LATEST) if not one.harmless}
+    assert found >= {("table", table), ("trigger", "stranger")}
+
+
+REFUSED = {
+    "a trigger of ours that lets pass": (
+        "DROP TRIGGER label_events_no_update",
+        "CREATE TRIGGER label_events_no_update BEFORE UPDATE ON label_events BEGIN SELECT 1; END",
+    ),
+    "one that acts on another table": (
+        "DROP TRIGGER reviews_no_delete",
+        "CREATE TRIGGER reviews_no_delete BEFORE DELETE ON skips "
+        "BEGIN SELECT raise(ABORT, 'reviews is append-only'); END",
+    ),
+    "one that is gone": ("DROP TRIGGER curation_no_delete",),
+    "one in another case": (
+        "DROP TRIGGER label_events_no_delete",
+        "CREATE TRIGGER LABEL_EVENTS_NO_DELETE BEFORE DELETE ON label_events BEGIN SELECT raise(IGNORE); END",
+    ),
+    "a view of ours that tells otherwise": (
+        "DROP VIEW horizon",
+        "CREATE VIEW horizon AS SELECT 3 AS completion_id, 3 AS question_id",
+    ),
+    "a view that is gone": ("DROP VIEW gold",),
+    "a column more": ("ALTER TABLE models ADD COLUMN colour TEXT",),
+    "a column less": ("ALTER TABLE runs DROP COLUMN message",),
+    "a generated column": ("ALTER TABLE drafts ADD COLUMN more TEXT AS (upper(note)) VIRTUAL",),
+    "a table that is gone": ("DROP TABLE drafts",),
+    "a table without its rules": (
+        "ALTER TABLE drafts RENAME TO real",
+        "CREATE TABLE drafts (annotator_id, completion_id, note, updated_at)",
+    ),
+    "a key of a table that ignores": (
+        "DROP TABLE skips",
+        "CREATE TABLE skips (annotator_id INTEGER NOT NULL REFERENCES annotators (id), completion_id INTEGER NOT NULL "
+        "REFERENCES completions (id), skipped_at REAL NOT NULL, PRIMARY KEY (annotator_id, completion_id) "
+        "ON CONFLICT IGNORE) STRICT, WITHOUT ROWID",
+    ),
+    "another order of texts": (
+        "DROP TABLE models",
+        "CREATE TABLE models (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE UNIQUE) STRICT",
+    ),
+    "a unique index that is gone": ("DROP INDEX questions_key",),
+    "one that is no longer unique": (
+        "DROP INDEX questions_key",
+        "CREATE INDEX questions_key ON questions (dataset_id, key)",
+    ),
+    "one of some rows": (
+        "DROP INDEX questions_subtype",
+        "CREATE INDEX questions_subtype ON questions (subtype) WHERE subtype IS NOT NULL",
+    ),
+    "an index that refuses rows": ("CREATE UNIQUE INDEX mine ON label_events (task, subject)",),
+    "an index by an expression": ("CREATE INDEX mine ON label_events (json_extract(note, '$'))",),
+    "an index by a condition": ("CREATE INDEX mine ON label_events (id) WHERE json_valid(note)",),
+    "a virtual table": ("CREATE VIRTUAL TABLE found USING fts5(text)",),
+    "a virtual table for one of ours": ("DROP TABLE drafts", "CREATE VIRTUAL TABLE drafts USING fts5(note)"),
+    "no version": ("PRAGMA user_version = 0",),
+    "a version below all": ("PRAGMA user_version = -1",),
+    "a version that it does not have": (f"PRAGMA user_version = {LATEST - 1}",),
+    "migrations that are not of its version": (
+        "DELETE FROM _sqlite_migrations WHERE name = (SELECT max(name) FROM _sqlite_migrations)",
+    ),
+    "migrations in a view without an end": (
+        "DROP TABLE _sqlite_migrations",
+        "CREATE VIEW _sqlite_migrations AS WITH RECURSIVE n(name) AS (SELECT 'x' UNION ALL SELECT name FROM n) "
+        "SELECT name, 'workbench' AS migration_set FROM n",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_can_change_what_is_written_or_read_is_refused(path: Path, raw: sqlite3.Connection, kind: str) -> None:
+    for statement in REFUSED[kind]:
+        raw.execute(statement)
+    raw.close()
+    before = path.read_bytes()
+    with pytest.raises(SchemaError, match="somebody has changed it"):
+        Database(path)
+    assert path.read_bytes() == before
+
+
+FORGED = {
+    "a rule in a comment": (
+        "label_events",
+        "CHECK (task IN ('correctness', 'type'))",
+        "/* CHECK (task IN ('correctness', 'type')) */",
+    ),
+    "a rule that holds of anything": ("label_events", "CHECK (kind IN", "CHECK (1 OR kind IN"),
+    "a text in double quotes": ("label_events", "DEFAULT 0", 'DEFAULT "0"'),
+    "not strict": ("drafts", ") STRICT,", ")"),
+    "a key that replaces": (
+        "label_events",
+        "uuid TEXT NOT NULL UNIQUE",
+        "uuid TEXT NOT NULL UNIQUE ON CONFLICT REPLACE",
+    ),
+    "a reference that is gone": ("verdicts", " REFERENCES runs (id)", ""),
+    "another condition of a trigger": ("label_events_no_replace", "WHEN EXISTS", "WHEN NOT EXISTS"),
+}
+
+
+@pytest.mark.parametrize("kind", FORGED)
+def test_what_is_written_into_the_table_of_tables_is_named(path: Path, raw: sqlite3.Connection, kind: str) -> None:
+    name, old, new = FORGED[kind]
+    (before,) = raw.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()
+    assert old in before
+    rewritten(raw, name, old, new)
+    assert [one.name for one in migrations.differences(raw, LATEST) if not one.harmless] == [name]
+
+
+def test_spelling_alone_is_no_difference(raw: sqlite3.Connection) -> None:
+    for name, old, new in (
+        (
+            "questions_subtype",
+            "CREATE INDEX questions_subtype ON questions (",
+            'CREATE INDEX "questions_subtype"\nON "questions"(',
+        ),
+        ("drafts", "note TEXT", '"note"  TEXT'),
+    ):
+        rewritten(raw, name, old, new)
+        assert new in raw.execute("SELECT sql FROM sqlite_master WHERE name = ?", (name,)).fetchone()[0]
+    assert migrations.differences(raw, LATEST) == []
+
+
+def test_tables_whose_pages_were_exchanged_or_shared_are_named(raw: sqlite3.Connection) -> None:
+    raw.execute("PRAGMA writable_schema = ON")
+    raw.execute(
+        "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'skips') "
+        "WHERE name = 'drafts'"
+    )
+    assert {one.name for one in migrations.differences(raw, LATEST)} == {"drafts", "skips"}
+
+
+def test_a_row_that_says_it_is_of_the_table_of_migrations_hides_nothing(raw: sqlite3.Connection) -> None:
+    raw.execute("PRAGMA writable_schema = ON")
+    hidden = "CREATE TRIGGER stranger BEFORE INSERT ON label_events BEGIN SELECT raise(IGNORE); END"
+    for kind, text in (
+        ("index", hidden),
+        ("table", hidden),
+        ("index", "CREATE UNIQUE INDEX stranger ON label_events (task)"),
+    ):
+        raw.execute("INSERT INTO sqlite_master VALUES (?, 'stranger', '_sqlite_migrations', 0, ?)", (kind, text))
+        assert "stranger" in {one.name for one in migrations.differences(raw, LATEST) if not one.harmless}
+        raw.execute("DELETE FROM sqlite_master WHERE name = 'stranger'")
+
+
+def test_texts_of_another_encoding_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.db"
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("PRAGMA encoding = 'UTF-16'")
+        raw.execute("CREATE TABLE datasets (id)")
+        assert "texts are stored as UTF-16le" in [one.what for one in migrations.differences(raw, LATEST)]
+
+
+HARMLESS = {
+    "a table of one's own": (
+        "CREATE TABLE notes (id INTEGER PRIMARY KEY, item REFERENCES completions (id), says TEXT UNIQUE)",
+    ),
+    "a view of one's own": ("CREATE VIEW mine AS SELECT * FROM items",),
+    "a plain index": ("CREATE INDEX mine ON verdicts (outcome)",),
+    "statistics": ("ANALYZE",),
+}
+
+
+@pytest.mark.parametrize("kind", HARMLESS)
+def test_what_does_no_harm_is_let_be_and_named_by_doctor(path: Path, raw: sqlite3.Connection, kind: str) -> None:
+    for statement in HARMLESS[kind]:
+        raw.execute(statement)
+    with closing(Database(path)) as database:
+        found = schema_findings.findings(database.reader())
+    assert found
+    assert all(finding.ok and "no harm" in finding.message for finding in found)
+
+
+def test_an_index_that_only_makes_fast_may_be_missing_but_doctor_says_so(path: Path, raw: sqlite3.Connection) -> None:
+    raw.execute("DROP INDEX questions_subtype")
+    with closing(Database(path)) as database:
+        assert [(f.ok, f.message) for f in schema_findings.findings(database.reader())] == [
+            (False, "index questions_subtype on questions is missing; what needs it is slow or stops")
+        ]
+
+
+def test_a_trigger_that_comes_while_it_is_open_is_refused_at_the_next_write(
+    path: Path, raw: sqlite3.Connection
+) -> None:
+    with closing(Database(path)) as database:
+        with database.write() as connection:
+            connection.execute("INSERT INTO models (name) VALUES ('before')")
+        raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
+        with pytest.raises(SchemaError, match="stranger on models"), database.write() as connection:
+            connection.execute("INSERT INTO models (name) VALUES ('after')")
+        raw.execute("DROP TRIGGER stranger")
+        with database.write() as connection:
+            connection.execute("INSERT INTO models (name) VALUES ('after')")
+        assert database.reader().execute("SELECT name FROM models").fetchall() == [("before",), ("after",)]
+
+
+def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, raw: sqlite3.Connection) -> None:
+    raw.execute("""CREATE TRIGGER "[red]\x1b[31m\u202ex'" BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END""")
+    with pytest.raises(SchemaError) as caught:
+        Database(path)
+    assert r"\x1b[31m\u202ex" in caught.value.message
+    with looked_at(path) as database:
+        (found,) = schema_findings.findings(database.reader())
+    assert found.message.endswith("SELECT raise(IGNORE); END")
+
+
+def test_what_is_wrong_is_put_right_where_no_row_can_be_lost(path: Path, raw: sqlite3.Connection) -> None:
+    raw.executescript(
+        """DROP TRIGGER label_events_no_update; DROP VIEW gold; DROP INDEX questions_key; DROP INDEX questions_subtype;
+        CREATE VIEW gold AS SELECT 1 AS completion_id;
+        CREATE TRIGGER "a "" b" BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END;
+        CREATE INDEX mine ON verdicts (outcome); CREATE TABLE notes (x);"""
+    )
+    raw.execute("BEGIN IMMEDIATE")
+    assert len(schema_findings.put_right(raw)) == 5
+    assert schema_findings.put_right(raw) == []
+    raw.execute("COMMIT")
+    assert [one.name for one in migrations.differences(raw, LATEST)] == ["mine", "notes"]
+    Database(path).close()

@@ -1,0 +1,203 @@
+"""What of a database's schema is not as the program makes it.
+
+What the program makes is what its migrations make of an empty database. To run them takes some tens of milliseconds,
+so a digest of the newest schema's text says first whether there is anything to compare.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+DIGESTS: Final = {9: "aa928f8fcb42575a49427ca8438299ff"}
+"""Schema version -> `digest` of what its migrations make; a version without one is compared object by object."""
+
+NAMES: Final = "_sqlite_migrations"
+"""The table of applied migrations: sqlite-utils makes it, in words of its own."""
+
+_READ: Final = "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_master ORDER BY type, name, sql"
+_STATISTICS: Final = ("sqlite_stat1", "sqlite_stat3", "sqlite_stat4", "sqlite_sequence")
+_WRITTEN: Final = {
+    "table": re.compile(r"CREATE TABLE\b"),
+    "index": re.compile(r"CREATE (UNIQUE )?INDEX\b"),
+    "view": re.compile(r"CREATE VIEW\b"),
+    "trigger": re.compile(r"CREATE TRIGGER\b"),
+}
+"""How SQLite itself begins the text of each kind, whatever was typed."""
+_OF_NAMES: Final = {
+    "table": re.compile(rf"""CREATE TABLE ["\[`]?{NAMES}["\]`]?\s*\("""),
+    "index": re.compile(rf"""CREATE (UNIQUE )?INDEX \S+\s+ON ["\[`]?{NAMES}["\]`]?\s*\("""),
+}
+_TOKEN: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|[^\w\s]""")
+_NEEDLESS: Final = re.compile(r'^"([a-z_][a-z0-9_]*)"$')
+_COLLATIONS: Final = {"BINARY", "NOCASE", "RTRIM"}
+
+
+class Stored(NamedTuple):
+    """One row of SQLite's own table of tables."""
+
+    kind: str
+    name: str
+    table: str
+    page: int | None
+    sql: str | None
+
+
+class Difference(NamedTuple):
+    """Something in a schema that is not as the program makes it.
+
+    Attributes:
+        what: In words: ``"trigger 'x' on label_events is not workbench's"``.
+        sql: Its text in the database, where it has one.
+        harmless: It changes nothing of what is written and read; at most how fast.
+    """
+
+    kind: str
+    name: str
+    what: str
+    sql: str | None = None
+    harmless: bool = False
+
+
+def digest(stored: Iterable[Stored]) -> str:
+    """A hash of a schema's text, whatever tells which migrations were applied left out."""
+    text = repr([(row.kind, row.name, row.table, row.sql) for row in stored if not _of_names(row)])
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def differences(connection: sqlite3.Connection, version: int, made: Callable[[], Sequence[Stored]]) -> list[Difference]:
+    """What is not as the program makes it, what matters first.
+
+    Args:
+        made: Gives what it makes of that version.
+    """
+    stored = read(connection)
+    encoding: str = connection.execute("PRAGMA main.encoding").fetchone()[0]
+    found = [] if encoding == "UTF-8" else [Difference("encoding", encoding, f"texts are stored as {encoding}")]
+    found += _misplaced(stored)
+    if digest(stored) != DIGESTS.get(version):
+        found += _compared(connection, stored, made())
+    return sorted(found, key=lambda difference: difference.harmless)
+
+
+def read(connection: sqlite3.Connection) -> tuple[Stored, ...]:
+    """A database's schema as it is stored."""
+    return tuple(Stored(*map(_text, row)) for row in connection.execute(_READ))
+
+
+def _text(value: Any) -> Any:
+    # What is no text where text belongs is nothing of ours, and is not to be taken for it.
+    return value if value is None or isinstance(value, str | int) else repr(value)
+
+
+def _of_names(row: Stored) -> bool:
+    if row.table != NAMES or row.sql is None:
+        return row.table == NAMES and row.kind == "index"
+    return (
+        row.kind in _OF_NAMES
+        and _OF_NAMES[row.kind].match(row.sql) is not None
+        and (row.kind == "index" or row.name == NAMES)
+    )
+
+
+def _misplaced(stored: Iterable[Stored]) -> Iterator[Difference]:
+    """Tables and indexes whose rows are those of others, or nowhere."""
+    kept = [row for row in stored if row.kind in ("table", "index") and not _is_virtual(row)]
+    shared = Counter(row.page for row in kept)
+    for row in kept:
+        if not isinstance(row.page, int) or row.page < 2 or shared[row.page] > 1:
+            yield Difference(row.kind, row.name, f"{_called(row)} has no pages of its own", row.sql)
+
+
+def _compared(connection: sqlite3.Connection, stored: Sequence[Stored], made: Sequence[Stored]) -> Iterator[Difference]:
+    ours = {(row.kind, row.name): row for row in made}
+    twice = Counter(row.name.lower() for row in stored)
+    known = {row.name for row in made if row.kind == "table"}
+    for row in stored:
+        mine = ours.pop((row.kind, row.name), None)
+        if twice[row.name.lower()] > 1:
+            yield Difference(row.kind, row.name, f"{_called(row)} is there twice", row.sql)
+        elif mine is not None:
+            if not _same(row, mine):
+                yield Difference(row.kind, row.name, f"{_called(row)} is not as workbench makes it", row.sql)
+        elif not _of_names(row):
+            yield from _extra(connection, row, known)
+    for row in ours.values():
+        slower = row.kind == "index" and not _is_unique(row)
+        yield Difference(row.kind, row.name, f"{_called(row)} is missing", None, harmless=slower)
+
+
+def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iterator[Difference]:
+    """Something the program never makes."""
+    written = _WRITTEN.get(row.kind)
+    strange = f"{_called(row)} is not workbench's"
+    if row.kind == "index" and row.sql is None:
+        # It comes with its table, which is compared itself.
+        return
+    if written is None or row.sql is None or not written.match(row.sql):
+        yield Difference(row.kind, row.name, f"{strange}, and its text is none of its kind", row.sql)
+    elif row.name in _STATISTICS and row.kind == "table":
+        yield Difference(row.kind, row.name, f"{_called(row)} holds SQLite's statistics", row.sql, harmless=True)
+    elif row.kind == "trigger" or row.name.lower().startswith("sqlite_"):
+        yield Difference(row.kind, row.name, strange, row.sql)
+    elif row.kind == "index":
+        yield Difference(row.kind, row.name, strange, row.sql, harmless=_is_harmless(connection, row, known))
+    else:
+        parsed = {(kind, name) for _, name, kind, *_ in connection.execute("PRAGMA main.table_list").fetchall()}
+        yield Difference(row.kind, row.name, strange, row.sql, harmless=(row.kind, row.name) in parsed)
+
+
+def _is_harmless(connection: sqlite3.Connection, index: Stored, known: set[str]) -> bool:
+    """Whether an index is of somebody's own table, or can refuse, drop or reorder nothing.
+
+    The latter are those on columns alone, by SQLite's own orders, of every row.
+    """
+    parsed = connection.execute(
+        'SELECT "unique", partial FROM pragma_index_list(?) WHERE name = ?', (index.table, index.name)
+    ).fetchone()
+    if parsed is None or index.table not in known:
+        return parsed is not None
+    columns = connection.execute("SELECT cid, coll FROM pragma_index_xinfo(?)", (index.name,)).fetchall()
+    return parsed == (0, 0) and all(cid > -2 and coll in _COLLATIONS for cid, coll in columns)
+
+
+def _is_unique(index: Stored) -> bool:
+    return index.sql is None or index.sql.startswith("CREATE UNIQUE")
+
+
+def _is_virtual(row: Stored) -> bool:
+    return row.kind == "table" and (row.sql or "").startswith("CREATE VIRTUAL")
+
+
+def _same(row: Stored, mine: Stored) -> bool:
+    return row.table == mine.table and (row.sql == mine.sql or _tokens(row.sql) == _tokens(mine.sql))
+
+
+def _tokens(sql: str | None) -> list[str]:
+    """A text without what is only spelling: white space, and quotes round names that need none.
+
+    Versions of SQLite differ in these where they put a statement together themselves. Comments are left in: nothing
+    that the program makes has any.
+    """
+    return [_NEEDLESS.sub(r"\1", token) for token in _TOKEN.findall(sql or "")]
+
+
+def _called(row: Stored) -> str:
+    """``"trigger x on label_events"``."""
+    where = f" on {shown(row.table)}" if row.kind in ("trigger", "index") else ""
+    return f"{shown(row.kind)} {shown(row.name)}{where}"
+
+
+def shown(name: str) -> str:
+    """A name from a database: as it is where it is a plain one, else quoted, with what does not print escaped."""
+    return name if name.isascii() and name.isidentifier() else repr(name)
+
+
+def quoted(name: str) -> str:
+    """A name as SQL has it, whatever is in it."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'

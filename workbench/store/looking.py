@@ -13,6 +13,7 @@ from workbench.errors import StoreError
 from workbench.store import logs
 from workbench.store.connection import Database
 from workbench.store.failures import explained
+from workbench.store.place import Place
 
 _BESIDE = ("-wal", "-journal")
 _CACHE_KIB = 64 * 1024
@@ -28,6 +29,7 @@ class LookedAt(Database):
     def __init__(self, path: Path, address: str) -> None:
         self._address = address
         self._prepare(path)
+        self._place = Place(path)
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)

@@ -36,6 +36,11 @@ REAL = {
     "trace-parent": "passed",
     "keys": "passed",
     "filter-loosened": "passed",
+    "multipath-connect": "got through to a socket outside",
+    "connect-by-sending": "got through to a socket outside",
+    "open-otherwise": "the secret",
+    "through-parents-folders": "the secret",
+    "second-interpreter": "left 'second-interpreter.made' outside",
 }
 """What some attacks achieve where there are no walls: they fail at the levels above because of these."""
 

@@ -5,8 +5,9 @@ to it, and a template; none of them is used before the user has accepted it for 
 this machine too: a text sent to one of them can do things there. What was accepted is kept in the user's own
 configuration folder, never in the project: one file a grant, named by a hash.
 
-Two more things are kept in the same way: the interpreter that a project wants solutions to be run with, and the user's
-word that they may be run with limits alone, where a solution that tries can read and change the user's files.
+Three more things are kept in the same way: the model that a project wants to be loaded here, the interpreter that it
+wants solutions to be run with, and the user's word that they may be run with limits alone, where a solution that tries
+can read and change the user's files.
 """
 
 from __future__ import annotations
@@ -79,6 +80,16 @@ UNSAFE: Final = Grant(("unsafe execution",), "solutions are run with limits alon
 def interpreter_grant(path: str) -> Grant:
     """What an interpreter of the project's choice is: a program that is started before any sandbox stands."""
     return Grant(("interpreter", path), f"the Python interpreter {path}")
+
+
+def model_grants(verifier: object) -> list[Grant]:
+    """What a verifier loads into processes here: a name in a file may lead to any hub or folder.
+
+    Args:
+        verifier: One that loads nothing has no ``loads``.
+    """
+    name = getattr(verifier, "loads", None)
+    return [] if name is None else [Grant(("model", str(name)), f"the model {name}, loaded on this machine")]
 
 
 def grants_of(servers: Mapping[str, Server], options: Mapping[str, str]) -> list[Grant]:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from workbench.config.trust import NotTrustedError, UnsafeError, require
+from workbench.config.trust import NotTrustedError, UnsafeError, model_grants, require, require_grants
 from workbench.errors import RunError, WorkbenchError
 from workbench.llm.records import Halt
 from workbench.model.code import Provenance
@@ -272,13 +272,15 @@ def _verifier(run: RunRow) -> AnyVerifier:
 
 
 def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
-    """Make sure that nothing is sent where the user hasn't agreed to, whoever queued the run.
+    """Make sure that nothing is sent or loaded that the user hasn't agreed to, whoever queued the run.
 
     Raises:
         NotTrustedError: The user has not agreed.
     """
     if verifier.isolation == "served":
         require(database, cast("ServedVerifier", verifier).servers(), run.verifier.options)
+    else:
+        require_grants(database, model_grants(verifier))
 
 
 def run_database(path: Path) -> int:

@@ -25,7 +25,7 @@ def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str,
 
     Args:
         project: Where it is to run; what is accepted is accepted for its database alone.
-        verifier: Any verifier; one that asks no server and starts no interpreter of its own choice needs no trust.
+        verifier: Any verifier; one that asks no server, loads no model and starts no interpreter needs no trust.
         options: What it was made with.
         accept: The user has said so: with ``--trust``, or by giving every option by hand.
 
@@ -75,4 +75,4 @@ def _grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
     if verifier.isolation == "sandbox":
         interpreter = cast("SandboxedVerifier", verifier).interpreter
         return [] if interpreter is None else [trust.interpreter_grant(interpreter)]
-    return []
+    return trust.model_grants(verifier)

@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers import make_project
 from workbench.config import trust
 from workbench.config.trust import FOLDER_VARIABLE, NotTrustedError
 from workbench.errors import UsageError
 from workbench.llm.server import Server
+from workbench.services.trust import require_trust
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.reward import local
 
 
 @pytest.fixture
@@ -105,3 +109,20 @@ def test_the_folder_follows_the_system(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     accept(tmp_path / "p.db", server())
     assert len(list(tmp_path.glob("**/trusted/*"))) == 1
+
+
+def test_a_model_that_a_file_names_is_loaded_only_when_accepted(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name in a stranger's settings leads to any hub or folder."""
+    monkeypatch.setattr(local, "installed", lambda *_, **__: "")
+    project = make_project(tmp_path)
+    for options in ({"model": "evil/model"}, {"model": "/etc"}, {"model": "evil/model", "revision": "other"}):
+        verifier = local.RewardLocal(**options)
+        with pytest.raises(NotTrustedError, match=f"the model {options['model']}"):
+            require_trust(project, verifier, options, accept=False)
+        require_trust(project, verifier, options, accept=True)
+        require_trust(project, verifier, options, accept=False)
+    assert len(list(home.iterdir())) == 3
+    require_trust(project, Registry().load("rules", {}), {}, accept=False)
+    project.close()

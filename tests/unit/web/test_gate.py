@@ -16,6 +16,7 @@ from tests.served_app import SIZE, browser, come_in, origin, served, tab
 from workbench.services.labelling import tokens
 from workbench.services.labelling.people import add_annotators
 from workbench.services.project import Project
+from workbench.web.serve import server
 from workbench.web.serve.addresses import Address
 from workbench.web.serve.pages import FILES, HEADERS, OPEN_FILES
 
@@ -232,6 +233,36 @@ async def test_a_valid_link_is_honoured_whatever_others_tried_from_the_same_addr
         for guess in (links["ann"], "A" * 43, "", "x"):
             async with stranger.post("/enter", data=guess, headers=headers) as answer:
                 assert (answer.status, await answer.text()) == (429, "Too many attempts. Wait a minute.")
+
+
+async def test_strangers_connections_give_way(
+    project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whoever holds as many connections as there may be keeps nobody out, and ends nobody's work."""
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 6)
+    held: list[asyncio.StreamWriter] = []
+
+    async def flood(address: Address, start: bytes) -> None:
+        for _ in range(20):
+            _, writer = await asyncio.open_connection("127.0.0.1", address.port)
+            writer.write(start)
+            held.append(writer)
+        await asyncio.sleep(0.05)
+
+    slow = b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 43\r\nOrigin: http://127.0.0.1:%d\r\n\r\nA"
+    async with served(project) as address:
+        await flood(address, b"")
+        async with come_in(project, address, "ann") as client, tab(client, address) as page:
+            await page.wait_for("I am ann")
+            for start in (b"", b"GET /", slow % address.port, b"GET /nothing HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
+                await flood(address, start)
+            await page.press("x")
+            await page.wait_for("x")
+            async with come_in(project, address, "ben") as other, other.get("/") as answer:
+                assert answer.status == 200
+        for writer in held:
+            writer.close()
+    assert "Traceback" not in caplog.text
 
 
 async def test_what_is_refused_is_never_written_for(

@@ -56,6 +56,11 @@ class RewardLocal:
         self._model: Any = None
         self._tokenizer: Any = None
 
+    @property
+    def loads(self) -> str:
+        """The model's name, with its revision: whoever names it decides what is fetched and loaded here."""
+        return self._model_name if self._revision is None else f"{self._model_name} at {self._revision}"
+
     def config(self) -> dict[str, object]:
         """What a score and a verdict depend on."""
         return {

@@ -58,12 +58,14 @@ class Gate:
     Attributes:
         rules: What they have to keep to.
         in_flight: Bytes of the bodies of requests that came and aren't answered.
+        known: Connections on which the token was shown, or the right name where none is needed.
         stopping: Nothing more is taken.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.in_flight = 0
+        self.known: set[web.RequestHandler] = set()
         self._under_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -143,6 +145,8 @@ class Gate:
             given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
                 raise Refused(401, "Give the server's token: Authorization: Bearer …", closes=True)
+        if self.rules.token is None or request.path != HEALTH:
+            self.known.add(request.protocol)
 
     def _answers_to(self, host: str) -> bool:
         return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts

@@ -17,7 +17,7 @@ from workbench.errors import UsageError
 from workbench.services.rewarding.choosing import Chosen
 from workbench.services.rewarding.scale import Scale
 from workbench.services.rewarding.serving import AnyJudge, judging
-from workbench.web.listening import listen, without_traces
+from workbench.web.listening import Connections, listen, without_traces
 from workbench.web.reward.gate import Gate, Rules
 from workbench.web.reward.metrics import Metrics
 from workbench.web.reward.refusing import RETRY_S
@@ -75,7 +75,10 @@ class RewardServer:
         """Take connections."""
         await self._runner.setup()
         loop = asyncio.get_running_loop()
-        self._listening = await loop.create_server(self._protocol, sock=listening)
+        server = self._runner.server
+        assert server is not None
+        connections = Connections(server, self._gate.known, MOST_CONNECTIONS, _FULL)
+        self._listening = await loop.create_server(connections, sock=listening)
 
     async def stop(self) -> None:
         """Take nothing more, and answer what was accepted."""
@@ -89,20 +92,6 @@ class RewardServer:
         if self._listening is not None:
             self._listening.close()
         await self._runner.cleanup()
-
-    def _protocol(self) -> asyncio.BaseProtocol:
-        server = self._runner.server
-        assert server is not None
-        return server() if len(server.connections) < MOST_CONNECTIONS else _Full()
-
-
-class _Full(asyncio.Protocol):
-    """One connection too many: it is told so, and closed."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        transport.write(_FULL)
-        transport.close()
 
 
 @contextlib.asynccontextmanager

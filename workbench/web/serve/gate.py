@@ -32,12 +32,17 @@ _REFUSED = "This link is not valid, or was used already. Ask for a new one."
 
 
 class Gate:
-    """Checks every request before anything else sees it."""
+    """Checks every request before anything else sees it.
+
+    Attributes:
+        known: Connections that a login has come over.
+    """
 
     def __init__(self, project: Project, address: Address) -> None:
         self._project = project
         self._address = address
         self._throttle = Throttle()
+        self.known: set[web.RequestHandler] = set()
         prefix = "__Host-" if address.is_secure else ""
         # Cookies are kept by host, whatever the port.
         self._cookie = f"{prefix}workbench-{address.port}"
@@ -56,6 +61,7 @@ class Gate:
                 LOG.info("403 %s from %s: no login", _shown(request.path), request.remote)
                 return page("refused", 403)
             request[NAME], request[LOGIN] = name, login
+            self.known.add(request.protocol)
             return await handler(request)
         except WorkbenchError as error:
             return _refuse(request, 503, str(error), "The database can't be used at the moment. Try again.")
@@ -85,6 +91,7 @@ class Gate:
             self._throttle.failed(peer)
             return _refuse(request, 403, "no valid link", _REFUSED)
         LOG.info("%s has come in from %s", inert(found.name), request.remote)
+        self.known.add(request.protocol)
         response = web.Response(status=204)
         response.set_cookie(
             self._cookie,

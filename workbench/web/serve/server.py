@@ -17,7 +17,7 @@ from workbench.errors import WorkbenchError
 from workbench.render.inert import inert
 from workbench.services.labelling import tokens
 from workbench.services.project import Project
-from workbench.web.listening import listen, without_traces
+from workbench.web.listening import Connections, listen, without_traces
 from workbench.web.serve import frames, pages
 from workbench.web.serve.addresses import Address
 from workbench.web.serve.gate import LARGEST_BODY, LOGIN, NAME, Gate, Handler
@@ -34,6 +34,9 @@ WATCH_S = 5.0
 
 IDLE_S = 30.0
 """How long a connection may stand without a request."""
+
+MOST_CONNECTIONS = 500
+"""A process may usually have about a thousand descriptors, and each app takes some."""
 
 _SHUTDOWN_S = 2.0
 
@@ -53,6 +56,11 @@ class Server:
         self._project = project
         self._gate = Gate(project, address)
         self._sessions = Sessions(command, most)
+
+    @property
+    def known(self) -> set[web.RequestHandler]:
+        """Connections that a login has come over."""
+        return self._gate.known
 
     def application(self) -> web.Application:
         """The routes; each file has its own, so that there is no path to make up."""
@@ -137,8 +145,11 @@ async def serving(
         await runner.setup()
         watching = asyncio.create_task(server.watch())
         try:
-            await web.SockSite(runner, listening).start()
-            yield address
+            assert runner.server is not None
+            connections = Connections(runner.server, server.known, MOST_CONNECTIONS)
+            taking = await asyncio.get_running_loop().create_server(connections, sock=listening)
+            with contextlib.closing(taking):
+                yield address
         finally:
             watching.cancel()
             await server.close()

@@ -314,6 +314,23 @@ async def test_connections_and_bodies_are_bounded(served: Serving, monkeypatch: 
             client.close()
 
 
+async def test_strangers_connections_give_way_to_the_token(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 4)
+    async with served(token=TOKEN) as found:
+        client = Client(found.address.port)
+        assert (await client.post("/reward", NOW, Authorization=f"Bearer {TOKEN}")).status == 200
+        starts = (b"", b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b"POST /reward HTTP/1.1\r\nHost: loc")
+        strangers = [await asyncio.open_connection("127.0.0.1", found.address.port) for _ in range(12)]
+        for number, (_, writer) in enumerate(strangers):
+            writer.write(starts[number % 3])
+        await asyncio.sleep(0.05)
+        for one in (client, Client(found.address.port)):
+            assert (await one.post("/reward", NOW, Authorization=f"Bearer {TOKEN}")).status == 200
+            one.close()
+        for _, writer in strangers:
+            writer.close()
+
+
 async def test_a_token_is_asked_for(served: Serving) -> None:
     async with served(token=TOKEN) as found:
         client = Client(found.address.port)

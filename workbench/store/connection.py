@@ -14,6 +14,7 @@ from typing import Literal
 from workbench.beside.own_files import require_plain
 from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations
+from workbench.store.contents import Contents, keep_open
 from workbench.store.counted import Counted
 from workbench.store.failures import explained, go_back, roll_back
 from workbench.store.filesystem import require_local
@@ -45,6 +46,9 @@ class Database:
             or written by a newer version; or this SQLite is too old.
     """
 
+    _place: Place | None = None
+    _contents: Contents | None = None
+
     def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
         self._prepare(Path(path))
         self._unchecked = unchecked
@@ -62,13 +66,19 @@ class Database:
             raise StoreError(f"{self.path}: the file is damaged.", go_back(self.path)) from error
         self._place = Place(self.path)
 
+    def _require_own(self) -> None:
+        self.require_place()
+        if self._contents is not None:
+            self._contents.require()
+
     def require_place(self) -> None:
         """Make sure that the file is where it was opened.
 
         Raises:
             StoreError: It was moved, deleted or replaced.
         """
-        self._place.require()
+        if self._place is not None:
+            self._place.require()
 
     def open(self) -> sqlite3.Connection:
         """Another connection, which the caller closes.
@@ -76,10 +86,10 @@ class Database:
         Raises:
             StoreError: The file was moved, deleted or replaced, or it can't be opened.
         """
-        self._place.require()
+        self._require_own()
         connection = open_connection(self.path)
         try:
-            self._place.require()
+            self.require_place()
         except StoreError:
             connection.close()
             raise
@@ -122,7 +132,7 @@ class Database:
             WrittenError: Fewer rows were written than were sent, or others beside them.
             StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
         """
-        self._place.require()
+        self.require_place()
         connection = self._connection(durability if patient else f"{durability} impatient")
         if connection.in_transaction:
             yield connection
@@ -131,13 +141,14 @@ class Database:
             _begin(connection, patient=patient)
             changed = connection.total_changes
             try:
-                self._place.hold_log()
-                self._place.require()
+                if self._place is not None:
+                    self._place.hold_log()
+                self._require_own()
                 self._require_same_schema(connection)
                 yield connection
                 if connection.total_changes != changed and self._counts:
                     generation.count(connection)
-                self._place.require()
+                self._require_own()
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
@@ -197,10 +208,15 @@ class Database:
         """Close every connection this object has opened, in whichever thread."""
         with self._lock:
             self._readers.clear()
+            overwritten = self._contents is not None and self._contents.are_others()
             for connection in self._opened:
-                connection.close()
+                (keep_open if overwritten else sqlite3.Connection.close)(connection)
             self._opened.clear()
-            self._place.forget_log()
+            if self._contents is not None:
+                self._contents.close()
+                self._contents = None
+            if self._place is not None:
+                self._place.forget_log()
             self._threads = threading.local()
         release()
 
@@ -210,6 +226,9 @@ class Database:
             held = self._threads.connections = {}
         if kind not in held:
             connection = self.open()
+            with self._lock:
+                if self._contents is None and self._counts:
+                    self._contents = Contents(self.path, connection)
             durability, _, impatient = kind.partition(" ")
             if kind == "reader":
                 connection.execute("PRAGMA query_only = ON")

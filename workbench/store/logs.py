@@ -47,13 +47,17 @@ def require_own(path: Path) -> None:
     """
     found = foreign_log(path)
     if found is not None:
-        name = shlex.quote(str(path))
         raise StoreError(
             f"{found} is not the log of {path.name}: another copy of the database was put where its own one was. "
             "Nothing was read or written.",
-            f"Go on with the file as it is, with the log kept aside: workbench restore {name} {name} "
-            "(or put the file back that the log belongs to)",
+            f"{go_on(path)} (or put the file back that the log belongs to)",
         )
+
+
+def go_on(path: Path) -> str:
+    """How to go on with a file beside which another one's log lies."""
+    name = shlex.quote(str(path))
+    return f"Go on with the file as it is, with the log kept aside: workbench restore {name} {name}"
 
 
 def foreign_log(path: Path) -> Path | None:
@@ -98,7 +102,7 @@ def _differs(path: Path, wal: _Wal) -> bool:
     if here is not None and _belongs(here[0], first.generation, wal.last()):
         return False
     try:
-        stored = _alone(path)
+        stored = alone(path)
     except sqlite3.Error:
         # Damaged, or torn as it was read: SQLite says what is wrong with it.
         return False
@@ -113,7 +117,7 @@ def _belongs(file: Generation, first: Generation, last: Generation | None) -> bo
     return file.name == first.name and first.writes - 1 <= file.writes <= (last or first).writes
 
 
-def _alone(path: Path) -> Generation | None:
+def alone(path: Path) -> Generation | None:
     """What the file says without its log."""
     with OPENING:
         status = path.stat()
@@ -229,7 +233,7 @@ def _journal_is_foreign(path: Path, log: Path) -> bool:
     if before is None:
         return False
     try:
-        stored = _alone(path)
+        stored = alone(path)
     except sqlite3.Error:
         return False
     return stored is None or stored.name != before[0].name or not 0 <= stored.writes - before[0].writes <= 1

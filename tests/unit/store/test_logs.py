@@ -102,6 +102,45 @@ def test_a_copy_put_over_an_open_database_is_told(home: Path, source: str, put: 
         holder.stdin.close()
 
 
+@pytest.mark.parametrize("put", [cp, mv])
+@pytest.mark.parametrize("source", ["copy.db", "hand.db"])
+def test_what_runs_writes_no_more_and_leaves_the_copy_alone(
+    home: Path, source: str, put: Callable[[Path, Path], None]
+) -> None:
+    content = (home / source).read_bytes()
+    script = "import sys; from tests.unit.store.test_logs import run; run(sys.argv[1])"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(home / "p.db")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as runner:
+        assert runner.stdin
+        assert runner.stdout
+        assert runner.stdout.readline() == "written\n"
+        put(home / source, home / "p.db")
+        runner.stdin.write("\n")
+        runner.stdin.flush()
+        assert runner.stdout.readline() == "replaced\n"
+        runner.stdin.close()
+    assert runner.returncode == 0
+    if put is cp or source == "copy.db":
+        assert (home / "p.db").read_bytes() == content
+        with pytest.raises(StoreError, match="is not the log of"):
+            Database(home / "p.db")
+
+
+def run(path: str) -> None:
+    """Write to a database, and again when told to, then end as programs do."""
+    database = Database(path)
+    for _ in range(2):
+        try:
+            with database.write() as connection:
+                connection.execute("INSERT INTO models (name) VALUES (hex(randomblob(9)))")
+            print("written", flush=True)
+        except StoreError as error:
+            print(error.cause, flush=True)
+        sys.stdin.readline()
+    database.close()
+
+
 def hold(path: str) -> None:
     """Have a database open, with something in its log, until standard input ends."""
     database = Database(path)

@@ -55,7 +55,9 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
     except FileNotFoundError:
         pytest.skip("there is no program to mount file systems with")
     if done.returncode:
-        pytest.skip(f"no file system can be mounted ({done.stderr.strip()}); under unshare --user --map-root-user --mount it can")
+        pytest.skip(
+            f"no file system can be mounted ({done.stderr.strip()}); under unshare --user --map-root-user --mount it can"
+        )
     try:
         yield SmallDisk(place)
     finally:

@@ -78,12 +78,22 @@ COMMANDS: dict[str, str] = {
 
 ELSEWHERE = {
     **dict.fromkeys(("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"),
-    **dict.fromkeys(("complete", "sweep", "duel", "preview", "transcripts", "types"), "asks model servers, as verify does"),
+    **dict.fromkeys(
+        ("complete", "sweep", "duel", "preview", "transcripts", "types"), "asks model servers, as verify does"
+    ),
     **dict.fromkeys(
         ("code write-tests", "code write-solutions", "code refine", "code pool", "code evolve"), "asks model servers"
     ),
     **dict.fromkeys(
-        ("code select", "code metrics", "code saturation", "code passk", "code histograms", "code duplicates", "code results"),
+        (
+            "code select",
+            "code metrics",
+            "code saturation",
+            "code passk",
+            "code histograms",
+            "code duplicates",
+            "code results",
+        ),
         "prints figures of code, or writes as export does",
     ),
     **dict.fromkeys(("code representatives", "parse", "downstream", "models"), "prints what it is given"),
@@ -151,9 +161,7 @@ def try_command(given: Given, disk: SmallDisk, name: str, lefts: Sequence[int]) 
     """Run a command with so much room each time; how often it did its work, and how often it said that it did not."""
     place = disk.path / "work"
     words = [
-        word.replace("IN/", f"{given.folder}/")
-        .replace("FILE", str(place / "new"))
-        .replace("ITEM", given.item)
+        word.replace("IN/", f"{given.folder}/").replace("FILE", str(place / "new")).replace("ITEM", given.item)
         if word not in _PLACES
         else str(place / _PLACES[word])
         for word in COMMANDS[name].split()
@@ -184,7 +192,9 @@ def try_command(given: Given, disk: SmallDisk, name: str, lefts: Sequence[int]) 
             continue
         assert done.returncode in (1, 3), (name, left, done.returncode)
         assert sum(line.startswith(("Database:", "File:", "Error:", "Run:", "Wrong usage:")) for line in said) == 1, (
-            name, left, said,
+            name,
+            left,
+            said,
         )
         assert _kept(before, after), (name, left, done.stderr, _difference(after, before))
         counted["said"] += 1

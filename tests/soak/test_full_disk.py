@@ -6,7 +6,6 @@ The short form of it is tests/unit/cli/test_full_disk.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

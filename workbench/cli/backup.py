@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, show
+from workbench.cli.common import database_argument, json_option, print_json, show
+from workbench.cli.progress import showing_progress
 from workbench.cli.writing import OutputPath
 
 
@@ -26,8 +27,8 @@ def command(database: str, file: Path, force: bool, discard: bool, as_json: bool
     """
     if discard and not force:
         raise click.UsageError("--discard is about what --force replaces: give both.")
-    from workbench.services.care import backup
+    from workbench.services.care import backup_of
 
-    with project_at(database) as project:
-        size = backup(project, file, force=force, discard=discard)
+    with showing_progress():
+        size = backup_of(Path(database), file, force=force, discard=discard)
     print_json({"written": click.format_filename(file), "bytes": size}) if as_json else show(f"{file}: {size} bytes")

@@ -8,12 +8,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbench.errors import VerifierError
+from workbench.beside.parts import part_folder
+from workbench.errors import StoreError, VerifierError
 from workbench.model.health import Finding
 from workbench.services.examining import examine
 from workbench.services.labelling.ledger import recompute
-from workbench.services.project import Project
+from workbench.services.project import Project, opened_project
 from workbench.store.backup import backup as write_backup
+from workbench.store.looking import looked_at
 
 if TYPE_CHECKING:
     from workbench.verifiers.execution.levels import Standing
@@ -36,6 +38,23 @@ def backup(project: Project, target: Path, *, force: bool = False, discard: bool
         StoreError: See ``workbench.store.backup``.
     """
     return write_backup(project.database, target, force=force, discard=discard)
+
+
+def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = False) -> int:
+    """As `backup`, for a database that may not be open; one on a full disk is copied to another all the same.
+
+    Raises:
+        StoreError: See ``workbench.store.backup``, and ``opened_project``.
+    """
+    try:
+        with opened_project(path) as project:
+            return backup(project, target, force=force, discard=discard)
+    except StoreError as error:
+        if error.cause not in ("space", "disk"):
+            raise
+    # SQLite opens a database only where it has room for files beside it.
+    with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:
+        return write_backup(database, target, force=force, discard=discard)
 
 
 def doctor(project: Project) -> list[Finding]:

@@ -34,6 +34,7 @@ def backup(database: Database, target: Path, *, force: bool = False, discard: bo
         with part_folder(target) as part:
             copy = part / target.name
             _copy(database, copy)
+            database.require_place()
             generation.name_anew(copy)
             check(copy)
             if target.exists() and not discard:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from workbench.beside.parts import temporary_folder
 from workbench.errors import StoreError
 from workbench.store import logs
 from workbench.store.connection import Database
@@ -30,6 +30,22 @@ class LookedAt(Database):
         self._address = address
         self._prepare(path)
         self._place = Place(path)
+        self._stands = _standing(path)
+
+    def require_place(self) -> None:
+        """Make sure that nobody has written since it was opened: no lock keeps others out.
+
+        Raises:
+            StoreError: Somebody has.
+        """
+        if _standing(self.path) != self._stands:
+            raise StoreError(f"{self.path}: somebody has written to it meanwhile.", "Try again.")
+
+    def open(self) -> sqlite3.Connection:
+        """Another connection, to copy it with; the caller closes it."""
+        connection = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
+        connection.execute("PRAGMA trusted_schema = OFF")
+        return connection
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
@@ -43,6 +59,15 @@ class LookedAt(Database):
         return held[kind]
 
 
+def _standing(path: Path) -> list[tuple[int, int] | None]:
+    """How large the file and its logs are, and when they were last written."""
+    found: list[tuple[int, int] | None] = []
+    for end in ("", *_BESIDE):
+        place = path.with_name(path.name + end)
+        found.append((place.stat().st_size, place.stat().st_mtime_ns) if place.exists() else None)
+    return found
+
+
 def connect(address: str) -> sqlite3.Connection:
     """A connection that runs nothing of what somebody may have put into the schema."""
     connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
@@ -54,14 +79,18 @@ def connect(address: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def looked_at(path: Path) -> Iterator[LookedAt]:
+def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
     """The database, with what its log holds.
+
+    Args:
+        folder: Where a copy may be made; else in the system's folder for temporary files.
 
     Raises:
         StoreError: There is no room for a copy, where only a copy's log can be read without writing beside it.
     """
-    with tempfile.TemporaryDirectory(prefix="workbench-") as folder, explained(path):
-        database = LookedAt(path, _address(path, Path(folder)))
+    place = temporary_folder("look") if folder is None else nullcontext(folder)
+    with place as found, explained(path):
+        database = LookedAt(path, _address(path, found))
         try:
             yield database
         finally:

@@ -78,9 +78,7 @@ COMMANDS: dict[str, str] = {
 
 ELSEWHERE = {
     **dict.fromkeys(("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"),
-    **dict.fromkeys(
-        ("complete", "sweep", "duel", "preview", "transcripts", "types"), "asks model servers, as verify does"
-    ),
+    **dict.fromkeys(("complete", "sweep", "duel", "preview", "transcripts", "types"), "asks model servers, as verify"),
     **dict.fromkeys(
         ("code write-tests", "code write-solutions", "code refine", "code pool", "code evolve"), "asks model servers"
     ),
@@ -96,7 +94,9 @@ ELSEWHERE = {
         ),
         "prints figures of code, or writes as export does",
     ),
-    **dict.fromkeys(("code representatives", "parse", "downstream", "models"), "prints what it is given"),
+    **dict.fromkeys(
+        ("code representatives", "code results", "parse", "downstream", "models"), "prints what it is given"
+    ),
     **dict.fromkeys(
         ("curate licence", "curate exclude", "curate duplicates", "curate types", "curate draw"),
         "stores decisions as exclude and build do",

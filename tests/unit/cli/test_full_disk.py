@@ -83,6 +83,7 @@ def test_a_backup_goes_to_another_disk(given: Given, disk: SmallDisk, tmp_path: 
         assert connection.execute("SELECT count(*) FROM models WHERE name = 'in the log'").fetchone() == (1,)
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert os.listdir(tmp_path) == ["copy.db"]
+    disk.fill()
     again = run("backup", place, disk.path / "here.db")
     assert again.returncode == 1
     assert not (disk.path / "here.db").exists()

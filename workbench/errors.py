@@ -110,6 +110,11 @@ class StoreError(WorkbenchError):
         self.cause = cause
 
     @property
+    def is_away(self) -> bool:
+        """Whether the file is not where it was opened."""
+        return self.cause in ("moved", "replaced")
+
+    @property
     def passes(self) -> bool:
         """Whether the same may succeed later, without another word."""
         return self.cause not in ("replaced", "other")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from workbench.services.labelling.kept import Kept
 from workbench.store.connection import Database
 from workbench.store.failures import explained
 
@@ -16,11 +17,13 @@ class Project:
     Attributes:
         path: The database file.
         database: The open database.
+        kept: Labels that wait until the database's file is back where it was.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
         self.database = database
+        self.kept = Kept(path)
 
     def stop_reading(self) -> None:
         """End long reads in other threads, whose results nobody waits for any more."""

@@ -75,6 +75,7 @@ class WorkbenchApp(App[None]):
         at_work: What is known of the person before the terminal: keys and time.
         pace: How fast they have labelled.
         leaving: The person has quit; what still runs in threads no longer matters.
+        told_away: What was said last of a database that is not where it was opened.
     """
 
     TITLE = "workbench"
@@ -103,6 +104,7 @@ class WorkbenchApp(App[None]):
         self.at_work = AtWork()
         self.pace = Pace()
         self.leaving = False
+        self.told_away = ""
         self._begin_at = begin_at
         # Over a network each frame of an animation is felt.
         self.animation_level = "none"
@@ -138,6 +140,7 @@ class WorkbenchApp(App[None]):
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
+        self.run_worker(self._bring_in, thread=True, exit_on_error=False)
         self.open_screen("home")
         if self._begin_at != "home":
             self.open_screen(self._begin_at)
@@ -165,6 +168,13 @@ class WorkbenchApp(App[None]):
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
         self.call_from_thread(self._tell_settings, found)
+
+    def _bring_in(self) -> None:
+        """Store the labels that were given while the file was away, in windows that are closed; in a thread."""
+        from workbench.services.labelling.bringing_in import bring_in_left
+
+        for found in bring_in_left(self.project):
+            self.call_from_thread(self.notify, found.words(self.project.path.name), timeout=15, markup=False)
 
     def _tell_settings(self, found: list[str]) -> None:
         path = self.project.path.with_name(FILE_NAME)
@@ -240,10 +250,21 @@ class WorkbenchApp(App[None]):
         return None
 
     async def action_quit(self) -> None:
-        """Leave at once, without waiting for long reads."""
-        self.leaving = True
-        self.project.stop_reading()
-        self.exit()
+        """Leave at once, without waiting for long reads; who has labels that are not saved is asked."""
+        if not self.project.kept.count:
+            self._leave(True)
+            return
+        from workbench.tui.screens.confirm import ConfirmScreen
+
+        if not isinstance(self.screen, ConfirmScreen):
+            self.push_screen(ConfirmScreen("Leave all the same?", self.project.kept.words()), self._leave)
+
+    def _leave(self, sure: bool | None) -> None:
+        if sure:
+            self.leaving = True
+            self.project.stop_reading()
+            # It stands in the terminal afterwards.
+            self.exit(message=Text(self.project.kept.words()) if self.project.kept.count else None)
 
     def action_help(self) -> None:
         """Show the keys of the present screen."""

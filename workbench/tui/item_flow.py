@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.errors import AnnotationError
+from workbench.errors import AnnotationError, StoreError
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem, OwnAnswer, Progress
 from workbench.services.labelling.roles import Role
@@ -205,6 +205,9 @@ class ItemFlow(JudgingScreen):
         """Allow another look for the next item after one that failed."""
         if event.worker.group == _NEXT and event.state is WorkerState.ERROR:
             self._fetching = False
+            error = event.worker.error
+            if isinstance(error, StoreError) and error.is_away and self._current is None:
+                self._say_empty(f"{error}\n\n{self.project.kept.words()}\n")
 
     # -- which item --------------------------------------------------------------------------------
 

@@ -13,11 +13,13 @@ from textual.worker import Worker, WorkerState
 
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.services.labelling.acquainted import Acquainted
+from workbench.services.labelling.bringing_in import BroughtIn, bring_in
 from workbench.services.labelling.guidelines import Guideline
 from workbench.tui.actions import Action
 from workbench.tui.person import PersonScreen
 from workbench.tui.stopwatch import Stopwatch
 from workbench.tui.widgets.card import FinalAnswerCard, Opened
+from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.title_bar import Part
@@ -176,6 +178,7 @@ class JudgingScreen(PersonScreen):
         """Show the guidelines in force, and tell of every change."""
         self._look_at_guidelines()
         self.set_interval(FOLLOW_S, self._look_at_guidelines)
+        self.set_interval(FOLLOW_S, self.bring_in)
 
     def _look_at_guidelines(self) -> None:
         if (acquainted := self.acquainted) is not None:
@@ -206,6 +209,32 @@ class JudgingScreen(PersonScreen):
     def _known(self) -> None:
         self._news = ""
         self.draw_line()
+
+    @property
+    def unsaved(self) -> Part:
+        """For the first line, while labels wait: the database's file is not where it was."""
+        count = self.project.kept.count
+        return Part(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
+
+    def say_kept(self) -> bool:
+        """Whether what was given last is only kept; what became of the file is told the first time."""
+        kept = self.project.kept
+        if kept.count == 1 and kept.why is not None:
+            text = f"{kept.why.message} {kept.words()}"
+            self.notify(text, title="Not saved, but kept", severity="error", timeout=30, markup=False)
+        return kept.count > 0
+
+    def bring_in(self) -> None:
+        """Store what is kept, if the file is back."""
+        if self.project.kept.count:
+            self.in_background(partial(bring_in, self.project), self._brought_in, group="judging-kept")
+
+    def _brought_in(self, found: BroughtIn | None) -> None:
+        if found is not None:
+            self.notify(found.words(self.project.path.name), markup=False)
+            self._said = f"saved ✓ {found.stored:,} that were kept"
+            self.workbench.told_away = ""
+            self.draw_line()
 
     @property
     def news(self) -> Part:

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from workbench.errors import UsageError, WorkbenchError
+from workbench.errors import StoreError, UsageError, WorkbenchError
 from workbench.model.progress import Listener, Stopped, heard_by
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
@@ -110,6 +110,12 @@ class WorkbenchScreen(Screen[None]):
     def trouble(self, error: BaseException | None) -> None:
         """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
         if self.workbench.leaving:
+            return
+        if isinstance(error, StoreError) and error.is_away:
+            # Everything that looks into the database fails then: once is enough.
+            if self.workbench.told_away != str(error):
+                self.workbench.told_away = str(error)
+                self.notify(str(error), title=error.title, severity="error", timeout=30, markup=False)
             return
         if isinstance(error, WorkbenchError):
             # On a screen nothing is "used": what is asked for is not there yet, or no longer.

@@ -6,21 +6,23 @@ import threading
 import time
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.annotation import guidelines
-from workbench.errors import AnnotationError
-from workbench.model.label import EventKind, LabelEvent, LabelVerdict, Task
+from workbench.errors import AnnotationError, StoreError
+from workbench.model.label import EventKind, LabelEvent, Task
 from workbench.model.policy import AnnotationPolicy
 from workbench.services.labelling import checks, ledger, serving
 from workbench.services.labelling.acquainted import Acquainted
+from workbench.services.labelling.annotation_item import AnnotationItem as AnnotationItem
 from workbench.services.labelling.answers import Answer as Answer
 from workbench.services.labelling.answers import check_answer, says_the_same
+from workbench.services.labelling.bringing_in import bring_in
+from workbench.services.labelling.label_export import history_lines
 from workbench.services.labelling.serving import Progress as Progress
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
-from workbench.store import assignments, blind, claiming, drafts, events, flags, people, reading
+from workbench.store import assignments, blind, claiming, drafts, events, flags, label_lines, people, reading
 from workbench.store.assignments import Purpose
 from workbench.store.flags import OwnAnswer as OwnAnswer
 from workbench.store.reading import OwnEntry as OwnEntry
@@ -33,69 +35,6 @@ PAUSED = "The coordinator would like to speak with you before you go on."
 
 _KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
 _PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in _KIND.items()}
-
-
-class AnnotationItem(Struct, frozen=True, kw_only=True):
-    """What the Annotate screen gets: three texts, and the person's own earlier answers.
-
-    Attributes:
-        verdict: The person's own current verdict, when the item is opened again.
-        reason: Why the person called it unsuitable.
-        subtype: The person's own current answer type of the question.
-        note: The note of the person's label, or the draft of one.
-        tags: Codes of what the person said beside the verdict.
-        partial: The partial score the person gave, 0 to 1.
-        asks_type: Whether the person holds a type slot on the question.
-        types_labelled: Whether the type must be settled by people.
-        guideline: The version of the guidelines the person went by when the item was opened.
-        asked: What the person wrote with a flag that stands.
-        answer: The coordinator's newest answer to a flag of theirs on the item; None: there is none.
-    """
-
-    completion: int
-    question: int
-    dataset: str
-    completion_id: str
-    question_id: str
-    question_text: str
-    reference: str
-    completion_text: str
-    content_hash: bytes
-    asks_type: bool
-    types_labelled: bool
-    verdict: LabelVerdict | None = None
-    reason: str | None = None
-    subtype: str | None = None
-    unsure: bool = False
-    note: str = ""
-    flagged: bool = False
-    tags: tuple[str, ...] = ()
-    partial: float | None = None
-    guideline: str = guidelines.VERSION
-    asked: str = ""
-    answer: OwnAnswer | None = None
-
-    @classmethod
-    def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
-        """What an item says, without anybody's own answers."""
-        return cls(
-            completion=text.completion,
-            question=text.question,
-            dataset=text.dataset,
-            completion_id=text.completion_key,
-            question_id=text.question_key,
-            question_text=text.question_text,
-            reference=text.reference,
-            completion_text=text.completion_text,
-            content_hash=text.content_hash,
-            asks_type=asks_type,
-            types_labelled=text.types_labelled,
-        )
-
-    @property
-    def wants_type(self) -> bool:
-        """Whether the person must still settle the question's type."""
-        return self.types_labelled and self.asks_type and self.subtype is None
 
 
 class AnnotationSession:
@@ -119,11 +58,14 @@ class AnnotationSession:
     def __init__(
         self, project: Project, annotator: str, *, sighted: bool = False, policy: AnnotationPolicy | None = None
     ) -> None:
+        self._project = project
         self._database = project.database
         self._sighted = sighted
         self._policy = policy or settings_of(project).annotation
         self.person = people.find(project.database, annotator)
         self._blind = blind.open_blind(project.database, self.person.id)
+        # Reads on, also once the file is not where it was.
+        self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
 
@@ -131,6 +73,7 @@ class AnnotationSession:
         """Close the reading connection; leases stay until they are released or run out."""
         with self._lock:
             self._blind.close()
+            self._held.close()
 
     def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
         """The item to label now: one already leased, else a new claim; None when nothing is left, or while `paused`.
@@ -180,7 +123,8 @@ class AnnotationSession:
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
         """Store a verdict, a type, or both; returns the uuids of the events after they are committed.
 
-        An answer equal to the person's current one stores nothing again. An earlier answer is superseded.
+        An answer equal to the person's current one stores nothing again. An earlier answer is superseded. While the
+        database's file is away, the answer is kept instead: see ``Project.kept``.
 
         Raises:
             AnnotationError: Someone else has filled the quota meanwhile, the person adjudicated the item or is
@@ -188,7 +132,17 @@ class AnnotationSession:
             UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
         """
         check_answer(answer)
-        at, stored = people.now(), []
+        at = people.now()
+        try:
+            bring_in(self._project)
+            return self._store(item, answer, at)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return self._keep(item, answer, at, error)
+
+    def _store(self, item: AnnotationItem, answer: Answer, at: str) -> list[str]:
+        stored = []
         with self._database.write("full") as connection:
             self._require_at_work(connection)
             if answer.verdict is not None:
@@ -200,17 +154,56 @@ class AnnotationSession:
                 stored += self._put(connection, "type", item, answer, at)
         return stored
 
+    def _keep(self, item: AnnotationItem, answer: Answer, at: str, why: StoreError) -> list[str]:
+        """Keep an answer until the file is back; what stood when it was opened still can be read."""
+        answer = replace(answer, guideline=answer.guideline or item.guideline)
+        given: list[tuple[Task, object]] = [("correctness", answer.verdict), ("type", answer.subtype)]
+        said = []
+        with self._lock:
+            for task in (task for task, value in given if value is not None):
+                purpose, mine = self._standing(self._held, task, item)
+                mine = self._project.kept.head(task, _subject(task, item), self.person.id) or mine
+                if mine is None or not says_the_same(mine, answer):
+                    said.append(self._event_of(self._held, task, purpose, mine, item, answer, at))
+            lines = list(history_lines(label_lines.placed(self._held, said)))
+        if said:
+            self._project.kept.keep(lines, said, why)
+        return [event.uuid for event in said]
+
+    def _standing(
+        self, connection: events.Connection, task: Task, item: AnnotationItem
+    ) -> tuple[Purpose, LabelEvent | None]:
+        """What an answer to an item would be for, and the person's current one."""
+        subject, answered = _subject(task, item), _answered(task, item)
+        purpose = assignments.purpose_of(connection, task, subject, self.person.id, answered=answered)
+        return purpose, events.current_of(connection, task, subject, self.person.id, _KIND[purpose])
+
     def _put(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
-        subject = item.completion if task == "correctness" else item.question
-        answered = (item.verdict if task == "correctness" else item.subtype) is not None
-        purpose = assignments.purpose_of(connection, task, subject, self.person.id, answered=answered)
-        mine = events.current_of(connection, task, subject, self.person.id, _KIND[purpose])
+        purpose, mine = self._standing(connection, task, item)
         if mine is not None and says_the_same(mine, answer):
             return []
-        self._take_slot(connection, task, subject, purpose, edits_past=answered and mine is None)
-        event = LabelEvent(
+        edits_past = _answered(task, item) and mine is None
+        self._take_slot(connection, task, _subject(task, item), purpose, edits_past=edits_past)
+        event = self._event_of(connection, task, purpose, mine, item, answer, at)
+        ledger.record(connection, event)
+        if purpose == "check" and task == "correctness":
+            checks.review(connection, self.person.id, self._policy)
+        return [event.uuid]
+
+    def _event_of(
+        self,
+        connection: events.Connection,
+        task: Task,
+        purpose: Purpose,
+        mine: LabelEvent | None,
+        item: AnnotationItem,
+        answer: Answer,
+        at: str,
+    ) -> LabelEvent:
+        subject = _subject(task, item)
+        return LabelEvent(
             uuid=events.new_uuid(),
             kind=_KIND[purpose],
             task=task,
@@ -235,10 +228,6 @@ class AnnotationSession:
             keys=answer.keys,
             view=answer.view,
         )
-        ledger.record(connection, event)
-        if purpose == "check" and task == "correctness":
-            checks.review(connection, self.person.id, self._policy)
-        return [event.uuid]
 
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
@@ -282,6 +271,11 @@ class AnnotationSession:
             AnnotationError: The person is paused.
         """
         at = people.now()
+        if (taken := self._project.kept.take_back(self.person.id)) is not None:
+            with self._lock:
+                of_type = taken.task == "type"
+                completion = reading.own_completion(self._blind, taken.subject) if of_type else taken.subject
+            return None if completion is None else self.open(completion)
         with self._database.write("full") as connection:
             self._require_at_work(connection)
             newest = events.undoable(connection, self.person.id)
@@ -370,3 +364,11 @@ class AnnotationSession:
     def paused(self) -> str:
         """What to tell a person who gets no more items for now; empty while they do."""
         return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""
+
+
+def _subject(task: Task, item: AnnotationItem) -> int:
+    return item.completion if task == "correctness" else item.question
+
+
+def _answered(task: Task, item: AnnotationItem) -> bool:
+    return (item.verdict if task == "correctness" else item.subtype) is not None

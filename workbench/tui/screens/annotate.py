@@ -107,6 +107,8 @@ class AnnotateScreen(ItemFlow):
         self._count_label(texts.item, answer)
         self._current = texts._replace(item=_answered(texts.item, answer))
         self._said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
+        if self.say_kept():
+            self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
         if self._queued is not None:
             queued, self._queued = self._queued, None
             self._judge(queued.answer, pressed_at=queued.pressed_at)
@@ -337,6 +339,7 @@ class AnnotateScreen(ItemFlow):
 
     def _title_parts(self) -> Iterator[Part]:
         yield Part(self.shown_name(self._person))
+        yield self.unsaved
         yield self.news
         if any(not answer.heard for answer in self._answers):
             yield Part("an answer: F")

@@ -1,0 +1,62 @@
+"""Labelling while the database's file is moved: what is said is kept, said to be kept, and saved when it is back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.labelling import desk, labels, make
+from tests.tui.stage import SIZES, text_of, until
+from workbench.services.project import Project
+from workbench.tui.screens.confirm import ConfirmScreen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_labels_given_while_the_file_is_away_are_kept_and_then_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = make(tmp_path)
+    away = tmp_path / "away"
+    async with desk(project, size=size) as it:
+        first = it.completion
+        await it.press("1")
+        second = it.completion
+        project.path.rename(away)
+        await it.press("0")
+        kept = project.kept
+        assert kept.count == 1
+        assert "1 NOT SAVED" in it.title()
+        assert "saved ✓" not in it.title()
+        assert labels_of(project) == [(second, "incorrect")]
+        third = it.screen._current
+        if third is not None:
+            await it.press("1")
+        waiting = kept.count
+        # Nothing more can be claimed: it says why, and not that nothing is left.
+        await until(it.pilot, lambda: it.screen.has_class("empty"))
+        said = text_of(it.app, "#annotate-empty")
+        assert "put it back" in said.replace("\n", " ")
+        assert f"{waiting} label" in said
+        await it.press("q")
+        assert isinstance(it.app.screen, ConfirmScreen)
+        await it.press("n")
+        away.rename(project.path)
+        it.screen.bring_in()
+        await until(it.pilot, lambda: kept.count == 0)
+        await until(it.pilot, lambda: len(labels(project)) == 1 + waiting)
+        assert labels(project)[:2] == [(first, "correct"), (second, "incorrect")]
+        await until(it.pilot, lambda: "NOT SAVED" not in it.title())
+        it.screen._look_again()
+        await until(it.pilot, lambda: it.screen._current is not None and it.screen._seen_at is not None)
+        await it.press("1")
+        assert "saved ✓ correct" in it.title()
+        await it.press("q")
+        assert it.app.leaving
+    project.close()
+
+
+def labels_of(project: Project) -> list[tuple[object, object]]:
+    """What waits, as (subject, verdict)."""
+    return [(event.subject, event.verdict) for group in project.kept._groups for event in group.events]

@@ -1,0 +1,253 @@
+"""Labels given while the database's file is away: kept, and stored exactly once, at their true times."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from tests.helpers import make_project, mean_nobody, numbered
+from workbench.beside.processes import Process
+from workbench.services.labelling import kept as keeping
+from workbench.services.labelling import ledger, people
+from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
+from workbench.services.labelling.bringing_in import bring_in, bring_in_left
+from workbench.services.labelling.labels import import_labels
+from workbench.services.project import Project, open_project
+from workbench.store import events
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "data").mkdir()
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
+    made = make_project(tmp_path / "data", rows)
+    people.assign(made, ["amira", "ben"], per_item=2)
+    mean_nobody(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def amira(project: Project) -> Iterator[AnnotationSession]:
+    session = AnnotationSession(project, "amira")
+    yield session
+    session.close()
+
+
+def two(session: AnnotationSession) -> tuple[AnnotationItem, AnnotationItem]:
+    first = session.next()
+    assert first is not None
+    second = session.next(beside=(first.completion,))
+    assert second is not None
+    return first, second
+
+
+def stored(project: Project) -> list[tuple[Any, ...]]:
+    reader = project.database.reader()
+    return [(one.uuid, one.task, one.subject, one.value, one.created_at) for one in events.every(reader)]
+
+
+def _swap(path: Path, away: Path) -> None:
+    path.rename(away)
+    path.touch()
+
+
+AWAY: dict[str, tuple[Callable[[Path, Path], object], Callable[[Path, Path], object]]] = {
+    "mv": (lambda path, away: path.rename(away), lambda path, away: away.rename(path)),
+    "mv, then an empty file": (
+        _swap,
+        lambda path, away: away.replace(path),
+    ),
+    "the folder renamed": (
+        lambda path, away: path.parent.rename(away),
+        lambda path, away: away.rename(path.parent),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", AWAY)
+def test_what_is_said_meanwhile_is_kept_and_stored_once_when_the_file_is_back(
+    project: Project, amira: AnnotationSession, tmp_path: Path, what: str
+) -> None:
+    leave, come_back = AWAY[what]
+    first, second = two(amira)
+    leave(project.path, tmp_path / "away")
+    given = amira.submit(first, Answer(verdict="correct", subtype="A1", note="well", open_ms=1500))
+    given += amira.submit(second, Answer(verdict="incorrect", subtype="A1"))
+    # Said again, it is one label still.
+    assert amira.submit(second, Answer(verdict="incorrect", subtype="A1")) == []
+    assert (len(given), project.kept.count) == (4, 2)
+    file = project.kept.path
+    assert file is not None
+    assert (stat.S_IMODE(file.stat().st_mode), len(file.read_text().splitlines())) == (0o600, 4)
+    assert str(file) in project.kept.words()
+    assert bring_in(project) is None, "it is still away"
+    come_back(project.path, tmp_path / "away")
+    times = {line.uuid: line.created_at for line in project.kept.lines()}
+    brought = bring_in(project)
+    assert brought is not None
+    assert (brought.stored, brought.refused, project.kept.count, file.exists()) == (4, (), 0, False)
+    found = stored(project)
+    assert [row[0] for row in found] == given
+    assert {row[0]: row[4] for row in found} == times
+    assert events.by_uuid(project.database.reader(), given[0]) is not None
+    assert ledger.states_differ(project) == 0
+    assert bring_in(project) is None
+    after = amira.next()
+    assert after is not None
+    assert after.completion not in (first.completion, second.completion)
+
+
+def test_the_next_answer_brings_in_what_was_kept_before_it(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    first, second = two(amira)
+    project.path.rename(tmp_path / "away")
+    (kept,) = amira.submit(first, Answer(verdict="correct"))
+    (tmp_path / "away").rename(project.path)
+    (later,) = amira.submit(second, Answer(verdict="correct"))
+    assert [row[0] for row in stored(project)] == [kept, later]
+    assert project.kept.count == 0
+
+
+def test_a_correction_of_what_is_kept_supersedes_it(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+    first, _ = two(amira)
+    project.path.rename(tmp_path / "away")
+    (before,) = amira.submit(first, Answer(verdict="correct"))
+    (after,) = amira.submit(first, Answer(verdict="incorrect"))
+    (tmp_path / "away").rename(project.path)
+    assert bring_in(project) is not None
+    event = events.by_uuid(project.database.reader(), after)
+    assert event is not None
+    assert event.supersedes == before
+    assert [event.verdict for event in _current(project)] == ["incorrect"]
+
+
+def _current(project: Project) -> list[Any]:
+    every = list(events.every(project.database.reader()))
+    return [event for event in every if event.uuid not in {one.supersedes for one in every}]
+
+
+def test_what_is_kept_can_be_taken_back(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+    first, second = two(amira)
+    project.path.rename(tmp_path / "away")
+    (stays,) = amira.submit(first, Answer(verdict="correct"))
+    amira.submit(second, Answer(verdict="correct", subtype="A1"))
+    again = amira.undo()
+    assert again is not None
+    assert again.completion == second.completion
+    (tmp_path / "away").rename(project.path)
+    assert bring_in(project) is not None
+    assert [row[0] for row in stored(project)] == [stays]
+
+
+def test_what_a_killed_process_has_kept_is_stored_by_the_next_that_opens_the_database(
+    project: Project, amira: AnnotationSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    monkeypatch.setattr(keeping, "this_process", lambda: Process(int(gone.stdout), 7))
+    first, second = two(amira)
+    project.path.rename(tmp_path / "away")
+    given = [*amira.submit(first, Answer(verdict="correct")), *amira.submit(second, Answer(verdict="correct"))]
+    file = project.kept.path
+    assert file is not None
+    # Killed as it wrote the next one.
+    with file.open("a") as torn:
+        torn.write('{"completion_id": "c')
+    (tmp_path / "away").rename(project.path)
+    with closing(open_project(project.path)) as later:
+        (brought,) = bring_in_left(later)
+        assert (brought.stored, len(brought.refused), brought.file) == (2, 1, file)
+        assert [row[0] for row in stored(later)] == given
+        # It stays for the sake of what can't be read, and changes nothing any more.
+        (again,) = bring_in_left(later)
+        assert (again.stored, len(stored(later))) == (2, 2)
+        file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
+        assert [one.file for one in bring_in_left(later)] == [None]
+        assert bring_in_left(later) == []
+
+
+def test_by_hand_they_are_brought_in_as_a_label_file(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    first, _ = two(amira)
+    shutil.copy(project.path, tmp_path / "copy.db")
+    project.path.rename(tmp_path / "away")
+    (given,) = amira.submit(first, Answer(verdict="unsuitable", reason="proof", tags=("guessed",), keys=3))
+    file = project.kept.path
+    assert file is not None
+    assert f"workbench labels p.db import {file.name}" in project.kept.words()
+    (tmp_path / "away").rename(project.path)
+    for expected in ((1, 0), (0, 1)):
+        report = import_labels(project, file)
+        assert (report.imported, report.unchanged, report.refused) == (*expected, 0)
+    # What the window still holds is the same label.
+    assert bring_in(project) is not None
+    (event,) = events.every(project.database.reader())
+    assert (event.uuid, event.exclusion_reason, event.tags, event.keys) == (given, "proof", ("guessed",), 3)
+
+
+def test_with_the_folder_gone_they_stand_among_the_users_own_files(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    first, second = two(amira)
+    project.path.rename(tmp_path / "away")
+    amira.submit(first, Answer(verdict="correct"))
+    beside = project.kept.path
+    assert beside is not None
+    assert beside.parent == project.path.parent
+    # Now the folder goes, and another of its name comes: what was mounted there hides it.
+    project.path.parent.rename(tmp_path / "old")
+    project.path.parent.mkdir()
+    project.path.parent.rmdir()
+    project.path.parent.touch()
+    amira.submit(second, Answer(verdict="correct"))
+    own = project.kept.path
+    assert own is not None
+    assert (own.parents[1], len(own.read_text().splitlines())) == (tmp_path / "state" / "workbench" / "unsaved", 2)
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+def test_no_link_or_pipe_in_its_place_is_followed(
+    project: Project, amira: AnnotationSession, tmp_path: Path, kind: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("dear")
+    beside = next(iter(project.kept._places()))
+    beside.symlink_to(victim) if kind == "link" else subprocess.run(["mkfifo", beside], check=True)
+    first, _ = two(amira)
+    project.path.rename(tmp_path / "away")
+    amira.submit(first, Answer(verdict="correct"))
+    assert victim.read_text() == "dear"
+    assert project.kept.path not in (None, beside)
+
+
+def test_a_label_that_can_no_longer_be_taken_stays_in_the_file(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    first, second = two(amira)
+    project.path.rename(tmp_path / "away")
+    amira.submit(first, Answer(verdict="correct"))
+    (good,) = amira.submit(second, Answer(verdict="correct"))
+    group = project.kept._groups[0]
+    strange = structs.replace(group.lines[0], completion_id="nowhere")
+    project.kept._groups[0] = structs.replace(group, lines=(strange,))
+    file = project.kept.path
+    (tmp_path / "away").rename(project.path)
+    brought = bring_in(project)
+    assert brought is not None
+    assert (brought.stored, brought.file) == (1, file)
+    assert "no completion 'nowhere'" in brought.refused[0]
+    assert file is not None
+    assert "nowhere" in file.read_text()
+    assert [row[0] for row in stored(project)] == [good]

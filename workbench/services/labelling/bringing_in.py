@@ -1,0 +1,86 @@
+"""Storing labels that were given while the database's file was away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec import UNSET, Struct
+
+from workbench.errors import StoreError, WorkbenchError
+from workbench.model.label import LabelLine, Task
+from workbench.services.labelling import kept
+from workbench.services.labelling.labels import import_labels, put_lines
+from workbench.services.project import Project
+from workbench.store import assignments, events, label_lines, people
+from workbench.store.assignments import Purpose
+
+_PURPOSES: dict[str, Purpose] = {"label": "quota", "repeat": "repeat", "check": "check"}
+
+
+class BroughtIn(Struct, frozen=True, kw_only=True):
+    """What became of labels that waited.
+
+    Attributes:
+        refused: Why some can't be stored; they stay in their file.
+        file: That file.
+    """
+
+    stored: int = 0
+    refused: tuple[str, ...] = ()
+    file: Path | None = None
+
+    def words(self, database: str) -> str:
+        """What became of them, for who opens a database of this name."""
+        words = f"Of labels given while {database} was away, {self.stored:,} are saved."
+        if self.refused:
+            words += f" {len(self.refused):,} can't be, and stay in {self.file}: {self.refused[0]}"
+        return words
+
+
+def bring_in(project: Project) -> BroughtIn | None:
+    """Store what this process has kept; None where nothing waits, or the file is still away."""
+    lines = project.kept.lines()
+    if not lines:
+        return None
+    file = project.kept.path
+    try:
+        report = put_lines(project, lines, first=_take_slot)
+    except StoreError as error:
+        if not error.is_away:
+            raise
+        return None
+    numbers = [int(str(refusal["line"])) for refusal in report.refusals]
+    project.kept.settle([lines[number - 1] for number in numbers])
+    said = tuple(str(refusal["message"]) for refusal in report.refusals)
+    return BroughtIn(stored=report.imported + report.unchanged, refused=said, file=file if said else None)
+
+
+def bring_in_left(project: Project) -> list[BroughtIn]:
+    """Store what processes that are gone have left; a file with nothing left to store goes."""
+    found = []
+    for path in kept.left(project.path):
+        try:
+            report = import_labels(project, path)
+        except WorkbenchError as error:
+            found.append(BroughtIn(refused=(str(error),), file=path))
+            continue
+        said = tuple(str(refusal["message"]) for refusal in report.refusals)
+        if not said:
+            path.unlink(missing_ok=True)
+        found.append(BroughtIn(stored=report.imported + report.unchanged, refused=said, file=path if said else None))
+    return found
+
+
+def _take_slot(connection: events.Connection, line: LabelLine) -> None:
+    """The person's own slot on the item is done with the label, as when it is given in the app."""
+    if line.kind is UNSET or line.kind not in _PURPOSES:
+        return
+    task: Task = "correctness" if line.task is UNSET else line.task
+    if task == "correctness":
+        found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
+        places = [place[0] for place in found]
+    else:
+        places = [place[0] for place in label_lines.find_questions(connection, line.question_id or "", line.dataset)]
+    if len(places) == 1:
+        person = people.add(connection, line.annotator, "annotator")
+        assignments.take_own(connection, task, places[0], person, _PURPOSES[line.kind])

@@ -5,18 +5,20 @@ from __future__ import annotations
 from msgspec import Struct
 
 from workbench.annotation.states import current_adjudication, current_labels, current_round
-from workbench.errors import AnnotationError
+from workbench.errors import AnnotationError, StoreError
 from workbench.model.label import Task
 from workbench.services.labelling import ledger, rulings
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem
+from workbench.services.labelling.bringing_in import bring_in
+from workbench.services.labelling.label_export import history_lines
 from workbench.services.labelling.rulings import Case
 from workbench.services.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.services.labelling.rulings import Opinion as Opinion
 from workbench.services.labelling.rulings import Ruling as Ruling
 from workbench.services.labelling.rulings import accepting as accepting
 from workbench.services.project import Project
-from workbench.store import browsing, conflicts, drafts, events, people
+from workbench.store import browsing, conflicts, drafts, events, label_lines, people
 
 HISTORY = 500
 """How many of a person's own decisions are listed, and walked through."""
@@ -72,7 +74,10 @@ class AdjudicationSession:
     """
 
     def __init__(self, project: Project, adjudicator: str, *, sighted: bool = False) -> None:
+        self._project = project
         self._database = project.database
+        # Reads on, also once the file is not where it was.
+        self._held = project.database.reader()
         self._sighted = sighted
         self.person = people.find(project.database, adjudicator)
         self.guidelines = Acquainted(project.database, self.person.id)
@@ -145,13 +150,37 @@ class AdjudicationSession:
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
 
     def decide(self, conflict: Conflict, ruling: Ruling) -> str:
-        """Store the decision; returns its uuid after the commit.
+        """Store the decision; returns its uuid after the commit. While the file is away it is kept instead.
 
         Raises:
             UsageError: The ruling lacks what its task needs.
             AnnotationError: A label has changed since the conflict was read, or the person may not settle it.
         """
         rulings.check(conflict.task, ruling)
+        at = people.now()
+        try:
+            bring_in(self._project)
+            return self._store(conflict, ruling, at)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return self._keep(conflict, ruling, at, error)
+
+    def _keep(self, conflict: Conflict, ruling: Ruling, at: str, why: StoreError) -> str:
+        """Keep a decision until the file is back; what stood when it was opened still can be read."""
+        event = rulings.decision(
+            self._held,
+            self.person,
+            conflict,
+            ruling,
+            content_hash=conflict.item.content_hash,
+            at=at,
+            sighted=self._sighted,
+        )
+        self._project.kept.keep(list(history_lines(label_lines.placed(self._held, [event]))), [event], why)
+        return event.uuid
+
+    def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:
         with self._database.write("full") as connection:
             uuid = rulings.settle(
                 connection,
@@ -159,7 +188,7 @@ class AdjudicationSession:
                 conflict,
                 ruling,
                 content_hash=conflict.item.content_hash,
-                at=people.now(),
+                at=at,
                 sighted=self._sighted,
             )
             if conflict.task == "correctness":

@@ -145,6 +145,26 @@ def settle(
     Raises:
         AnnotationError: A label has changed since the case was read, or the person may not settle it.
     """
+    event = decision(connection, person, case, ruling, content_hash=content_hash, at=at, sighted=sighted)
+    ledger.record(connection, event)
+    return event.uuid
+
+
+def decision(
+    connection: events.Connection,
+    person: people.Annotator,
+    case: Case,
+    ruling: Ruling,
+    *,
+    content_hash: bytes,
+    at: str,
+    sighted: bool,
+) -> LabelEvent:
+    """The event that a decision is.
+
+    Raises:
+        AnnotationError: See `settle`.
+    """
     stored = events.of_subject(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
         raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
@@ -153,7 +173,7 @@ def settle(
     if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
         raise AnnotationError("Somebody else has settled it, or is to settle it.", "Go on with the next one.")
     earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")
-    event = LabelEvent(
+    return LabelEvent(
         uuid=events.new_uuid(),
         kind="adjudication",
         task=case.task,
@@ -177,8 +197,6 @@ def settle(
         keys=ruling.keys,
         view=ruling.view,
     )
-    ledger.record(connection, event)
-    return event.uuid
 
 
 def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.Said]) -> tuple[str, ...]:

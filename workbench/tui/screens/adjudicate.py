@@ -57,9 +57,7 @@ class Opened(NamedTuple):
 
 class AdjudicateScreen(JudgingScreen):
     """One conflict at a time; what verifiers said appears only after the decision.
-
-    Args:
-        first: The conflict to begin with, as task and subject; without it, the queue's first.
+    It begins with the conflict ``first``, a task and a subject, or with the queue's first.
     """
 
     CSS_PATH = "adjudicate.tcss"
@@ -232,7 +230,9 @@ class AdjudicateScreen(JudgingScreen):
 
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
         """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
-        if conflict.task == "correctness":
+        if self.say_kept():
+            self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
+        elif conflict.task == "correctness":
             then = partial(self._show_verdicts, conflict, ruling)
             self.store(lambda: session.verdicts_after(conflict), then, f"saved ✓ {_value(ruling)}")
         else:
@@ -384,7 +384,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def draw_line(self) -> None:
         """Who is working, how many conflicts are left, what was said last."""
-        parts = [Part(self.shown_name(self._person)), self.news]
+        parts = [Part(self.shown_name(self._person)), self.unsaved, self.news]
         if self._current is not None:
             if self._current.conflict.own is not None:
                 parts.append(Part("your decision"))

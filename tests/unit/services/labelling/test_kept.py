@@ -18,6 +18,7 @@ from tests.helpers import make_project, mean_nobody, numbered
 from workbench.beside.processes import Process
 from workbench.services.labelling import kept as keeping
 from workbench.services.labelling import ledger, people
+from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.labelling.bringing_in import bring_in, bring_in_left
 from workbench.services.labelling.labels import import_labels
@@ -251,3 +252,27 @@ def test_a_label_that_can_no_longer_be_taken_stays_in_the_file(
     assert file is not None
     assert "nowhere" in file.read_text()
     assert [row[0] for row in stored(project)] == [good]
+
+
+def test_a_decision_is_kept_like_a_label(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+    with closing(AnnotationSession(project, "ben")) as ben:
+        first, _ = two(amira)
+        amira.submit(first, Answer(verdict="correct"))
+        while (item := ben.next()) is not None and item.completion != first.completion:
+            ben.skip(item)
+        assert item is not None
+        ben.submit(item, Answer(verdict="incorrect"))
+    people.add_annotators(project, ["chen"])
+    chen = AdjudicationSession(project, "chen")
+    conflict = chen.next()
+    assert conflict is not None
+    project.path.rename(tmp_path / "away")
+    uuid = chen.decide(conflict, Ruling(verdict="correct", note="so"))
+    assert project.kept.count == 1
+    (tmp_path / "away").rename(project.path)
+    assert bring_in(project) is not None
+    event = events.by_uuid(project.database.reader(), uuid)
+    assert event is not None
+    assert (event.kind, event.verdict, event.seen) == ("adjudication", "correct", conflict.seen)
+    state = "SELECT state, verdict FROM task_states WHERE task = 'correctness' AND subject = ?"
+    assert project.database.reader().execute(state, (first.completion,)).fetchall() == [("final", "correct")]

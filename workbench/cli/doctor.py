@@ -4,31 +4,63 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import database_argument, json_option, print_json, say, show
 from workbench.cli.progress import showing_progress
+
+if TYPE_CHECKING:
+    from workbench.model.health import Finding
 
 
 @click.command()
 @database_argument
-@click.option("--repair", "repairing", is_flag=True, help="First derive all item states anew from the label events.")
+@click.option(
+    "--repair",
+    "repairing",
+    is_flag=True,
+    help="First make anew what follows from the rest: indexes, item states, columns. What was there is kept.",
+)
 @json_option
 def command(database: str, repairing: bool, as_json: bool) -> None:
-    """Check the database, this machine and the sandbox on it; exit 1 if something is wrong."""
-    from workbench.services.care import diagnosis, repair, sandbox
+    """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
+    The database is only read: page by page, table by table, texts against their hashes, states against label events.
+    Where rows are lost nothing is repaired (exit 3): workbench rescue writes out what can be read.
+    """
+    from workbench.services.care import diagnosis, sandbox
+    from workbench.services.repairing import repair
+
+    path = Path(database)
     with showing_progress():
         if repairing:
-            with project_at(database) as project:
-                say(f"States of {repair(project)} tasks derived from their events.")
-        findings = [*diagnosis(Path(database)), *sandbox()]
+            repaired = repair(path)
+            for line in repaired.done or ["There is nothing that can be made anew."]:
+                say(line)
+            for place in repaired.kept:
+                say(f"What was there before: {place}")
+        findings = [*diagnosis(path), *sandbox()]
     healthy = all(finding.ok for finding in findings)
     if as_json:
         print_json({"ok": healthy, "findings": findings})
     else:
         for finding in findings:
             show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
+        _advise(database, findings)
     if not healthy:
         sys.exit(1)
+
+
+def _advise(database: str, findings: list[Finding]) -> None:
+    """What to do about what is wrong."""
+    if names := _named(findings, "rescue"):
+        say(f"Hurt, and nowhere else in the file: {names}. Go back to a backup (workbench restore {database} BACKUP),")
+        say(f"or write out all that can be read: workbench rescue {database} NEW.db")
+    elif names := _named(findings, "repair"):
+        say(f"Can be made anew, and nothing is lost: {names}: workbench doctor {database} --repair")
+
+
+def _named(findings: list[Finding], remedy: str) -> str:
+    return ", ".join(dict.fromkeys(finding.name for finding in findings if finding.remedy == remedy))

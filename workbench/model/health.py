@@ -32,6 +32,7 @@ class TableRescued(Struct, frozen=True, kw_only=True):
         stand_ins: Rows that stand for lost ones, because others refer to them.
         dropped: Rows that were read and could not be kept: what they belong to is lost, or they break a rule.
         pages_lost: Pages of its tree that could not be read.
+        is_derived: Nothing is lost with it: it is found again.
     """
 
     table: str
@@ -40,11 +41,12 @@ class TableRescued(Struct, frozen=True, kw_only=True):
     stand_ins: int = 0
     dropped: int = 0
     pages_lost: int = 0
+    is_derived: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing of it is missing."""
-        return self.missing == 0 and not self.stand_ins and not self.dropped
+        return self.is_derived or (self.missing == 0 and not self.stand_ins and not self.dropped)
 
 
 class LostLabel(Struct, frozen=True, kw_only=True):
@@ -86,3 +88,15 @@ class Rescued(Struct, frozen=True, kw_only=True):
     def is_whole(self) -> bool:
         """Whether nothing is missing or changed."""
         return all(table.is_whole for table in self.tables) and not self.changed_questions and not self.changed_items
+
+
+class Repaired(Struct, frozen=True, kw_only=True):
+    """What ``doctor --repair`` did.
+
+    Attributes:
+        done: What was made anew, a sentence each; nothing where there was no need.
+        kept: Where what was there before stands.
+    """
+
+    done: list[str]
+    kept: list[str]

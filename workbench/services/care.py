@@ -12,7 +12,6 @@ from workbench.beside.parts import part_folder
 from workbench.errors import StoreError, VerifierError
 from workbench.model.health import Finding
 from workbench.services.examining import examine
-from workbench.services.labelling.ledger import recompute
 from workbench.services.project import Project, opened_project
 from workbench.store.backup import backup as write_backup
 from workbench.store.looking import looked_at
@@ -82,11 +81,6 @@ def sandbox() -> list[Finding]:
     best = next((found.level for found in surveyed if found.holds), None)
     used = f"solutions are run at {best}" if best else "solutions are not run without --allow-unsafe-execution"
     return [*map(_level, surveyed), Finding(name="sandbox", ok=True, message=used), *_languages()]
-
-
-def repair(project: Project) -> int:
-    """Derive every item state anew from the label events; returns how many tasks have any."""
-    return recompute(project)
 
 
 def _level(found: Standing) -> Finding:

@@ -43,7 +43,7 @@ def examine(path: Path) -> list[Finding]:
 
 
 def _examined(path: Path, database: LookedAt) -> list[Finding]:
-    beside = [*checks.about_place(path)]
+    beside = checks.about_place(path)
     connection = database.reader()
     version = checks.version(connection)
     if version is not None and version > migrations.latest_version() and checks.is_ours(connection):
@@ -80,8 +80,7 @@ def _integrity(trouble: str) -> Finding:
 
 def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
     """What is hurt, part by part; nothing where there is no table of ours to be found."""
-    log = path.with_name(path.name + "-wal") if logs.foreign_log(path) is None else None
-    with PageFile(path, log) as file:
+    with PageFile(path, logs.own_log(path)) as file:
         try:
             version = version_of(file)
         except StoreError as error:

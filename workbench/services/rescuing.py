@@ -13,10 +13,10 @@ from workbench.model.health import Rescued, TableRescued
 from workbench.model.progress import step
 from workbench.services.labelling.ledger import recompute
 from workbench.services.project import opened_project
+from workbench.store import logs
 from workbench.store.backup import check
 from workbench.store.failures import go_back
 from workbench.store.filesystem import require_local
-from workbench.store.logs import foreign_log
 from workbench.store.pages import PageFile
 from workbench.store.replacing import put_in_place
 from workbench.store.rescuing import Rescue, Written, version_of
@@ -34,7 +34,7 @@ def rescue(path: Path, target: Path) -> Rescued:
     _require_place(path, target)
     with part_folder(target) as part:
         temporary = part / target.name
-        found = _written(path, temporary, target)
+        found = written(path, temporary, target)
         with step("checking the new database"):
             check(temporary)
         require_nothing(target)
@@ -52,12 +52,11 @@ def require_nothing(target: Path) -> None:
         raise StoreError(f"{target} exists.", "What is rescued goes into a new database: name another file.")
 
 
-def _written(path: Path, temporary: Path, target: Path) -> Rescued:
-    foreign = foreign_log(path)
-    log = path.with_name(path.name + "-wal") if foreign is None else None
-    with PageFile(path, log) as file:
+def written(path: Path, temporary: Path, target: Path) -> Rescued:
+    """Write all that can be read of a database into a new one, under a name of its own until it is put in place."""
+    with PageFile(path, logs.own_log(path)) as file:
         version = version_of(file)
-        written = Rescue(file, version).write(temporary)
+        told = Rescue(file, version).write(temporary)
         logged = file.logged
     with opened_project(temporary) as project:
         recompute(project)
@@ -66,12 +65,17 @@ def _written(path: Path, temporary: Path, target: Path) -> Rescued:
         source=path_text(path),
         schema=version,
         log_pages=logged,
-        tables=written.tables,
-        lost_labels=written.lost_labels,
-        changed_questions=written.changed_questions,
-        changed_items=written.changed_items,
-        notes=[*([f"{foreign} is the log of another copy: not read"] if foreign else []), *_notes(written)],
+        tables=told.tables,
+        lost_labels=told.lost_labels,
+        changed_questions=told.changed_questions,
+        changed_items=told.changed_items,
+        notes=[*_foreign_log(path), *_notes(told)],
     )
+
+
+def _foreign_log(path: Path) -> list[str]:
+    foreign = logs.foreign_log(path)
+    return [f"{foreign} is the log of another copy: not read"] if foreign else []
 
 
 def _notes(written: Written) -> list[str]:

@@ -10,12 +10,9 @@ from workbench.model.health import Finding, Remedy
 from workbench.model.progress import stepping
 from workbench.store.pages import PageFile, Values
 from workbench.store.salvage import Salvage
-from workbench.store.shapes import IndexShape, Schema, Shape
+from workbench.store.shapes import DERIVED, IndexShape, Schema, Shape
 
 Connection = sqlite3.Connection
-
-DERIVED: Final = frozenset({"task_states", "item_states", "changes", "runner", "verdict_cache", "sqlite_sequence"})
-"""What follows from the rest, is noted of it, or is found again: nothing is lost with it."""
 
 _NAMED: Final = 3
 

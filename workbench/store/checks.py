@@ -6,9 +6,10 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from workbench.errors import StoreError
-from workbench.model.health import Finding
+from workbench.model.health import Finding, Remedy
 from workbench.model.progress import stepping
 from workbench.store import migrations, schema_findings
 from workbench.store.connection import MINIMUM_SQLITE
@@ -78,12 +79,20 @@ def version(connection: sqlite3.Connection) -> int | None:
     return found
 
 
+_REMEDIES: Final[dict[str, Remedy]] = {
+    "foreign keys": "rescue",
+    "tables": "repair",
+    "append-only triggers": "repair",
+}
+
+
 def _run(name: str, check: Callable[[], str]) -> Finding:
     try:
         trouble = check()
     except sqlite3.DatabaseError as error:
         trouble = str(error)
-    return Finding(name=name, ok=not trouble, message=trouble or "ok")
+    remedy = _REMEDIES.get(name, "") if trouble else ""
+    return Finding(name=name, ok=not trouble, message=trouble or "ok", remedy=remedy)
 
 
 def _sqlite() -> str:

@@ -60,6 +60,12 @@ def go_on(path: Path) -> str:
     return f"Go on with the file as it is, with the log kept aside: workbench restore {name} {name}"
 
 
+def own_log(path: Path) -> Path | None:
+    """The write-ahead log beside a database, unless it is another copy's."""
+    log = Path(f"{os.path.realpath(path)}{ENDS[0]}")
+    return log if log.is_file() and foreign_log(path) is None else None
+
+
 def foreign_log(path: Path) -> Path | None:
     """The log beside a database that is not its own; None where there is none, or it can't be told."""
     # SQLite, too, looks for the log beside what a link points to.

@@ -17,14 +17,15 @@ from workbench.errors import StoreError
 from workbench.store.migrations import give_name
 from workbench.store.users import ENDS, beside, unused
 
-_KEPT = ".before-restore-"
+_KEPT = ".before-"
 
 
-def put_in_place(temporary: Path, target: Path, *, keep: bool = True) -> tuple[Path, ...]:
+def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: str = "restore") -> tuple[Path, ...]:
     """Give a finished database its name.
 
     Args:
         keep: Keep what stood there, and the logs beside it, under other names.
+        before: What is done, which their names say.
 
     Returns:
         What was kept.
@@ -40,7 +41,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True) -> tuple[P
         return ()
     with unused(target):
         _drop_second_names(target)
-        place = _free_name(target) if keep else None
+        place = _free_name(target, before) if keep else None
         kept = _keep(target, place) if place is not None else ()
         _store_names(target.parent)
         temporary.replace(target)
@@ -83,11 +84,11 @@ def _copy(file: Path, second: Path) -> None:
         os.fsync(copy.fileno())
 
 
-def _free_name(target: Path) -> Path:
+def _free_name(target: Path, before: str) -> Path:
     number = 1
-    while any(os.path.lexists(beside(target, f"{_KEPT}{number}{end}")) for end in ENDS):
+    while any(os.path.lexists(beside(target, f"{_KEPT}{before}-{number}{end}")) for end in ENDS):
         number += 1
-    return beside(target, f"{_KEPT}{number}")
+    return beside(target, f"{_KEPT}{before}-{number}")
 
 
 def _drop_second_names(target: Path) -> None:

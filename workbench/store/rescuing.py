@@ -17,7 +17,7 @@ from workbench.store.archive_tables import PARTS
 from workbench.store.failures import explained, roll_back
 from workbench.store.pages import PageFile, Value, Values
 from workbench.store.salvage import Salvage
-from workbench.store.shapes import Schema, without_triggers
+from workbench.store.shapes import DERIVED, Schema, without_triggers
 
 Connection = sqlite3.Connection
 
@@ -265,6 +265,7 @@ class Rescue:
                     stand_ins=self._stand_ins[table],
                     dropped=self._dropped[table],
                     pages_lost=tree.lost,
+                    is_derived=table in DERIVED,
                 )
             )
         return found

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from pathlib import Path
 
-from workbench.model.health import Finding
+from workbench.model.health import Finding, Remedy
 from workbench.store import migrations
+from workbench.store.failures import roll_back
 from workbench.store.schema_check import Difference, quoted
+
+_MADE_ANEW = ("trigger", "view", "index")
 
 
 def findings(connection: sqlite3.Connection) -> list[Finding]:
@@ -22,7 +27,20 @@ def _finding(difference: Difference) -> Finding:
     text = f": {difference.sql}" if difference.sql else ""
     harm = "; it does no harm" if difference.harmless and difference.sql else ""
     slow = "; what needs it is slow or stops" if difference.harmless and not difference.sql else ""
-    return Finding(name="schema", ok=bool(harm), message=f"{difference.what}{harm}{slow}{text}")
+    remedy: Remedy = "repair" if not harm and difference.kind in _MADE_ANEW else ""
+    return Finding(name="schema", ok=bool(harm), message=f"{difference.what}{harm}{slow}{text}", remedy=remedy)
+
+
+def put_right_in(path: Path) -> list[str]:
+    """`put_right` in a transaction of its own; returns what was done."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = put_right(connection)
+            connection.execute("COMMIT")
+        finally:
+            roll_back(connection)
+        return done
 
 
 def put_right(connection: sqlite3.Connection) -> list[str]:
@@ -42,7 +60,7 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
     for difference in migrations.differences(connection, version):
         kind, name = difference.kind, difference.name
         made = ours.get((kind, name))
-        if kind not in ("trigger", "view", "index") or (difference.harmless and difference.sql):
+        if kind not in _MADE_ANEW or (difference.harmless and difference.sql):
             continue
         if kind in ("view", "index") and made is None:
             continue

@@ -24,6 +24,12 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 }
 
 
+DERIVED: Final = frozenset(
+    {"task_states", "item_states", "changes", "generation", "runner", "verdict_cache", "sqlite_sequence"}
+)
+"""Tables that follow from the rest, are about the file itself, or are found again: nothing is lost with them."""
+
+
 class Column(NamedTuple):
     """One column of a record; ``kinds`` are the types its values have."""
 

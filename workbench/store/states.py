@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
 
 from workbench.model.label import ItemState, Task, TaskState
 from workbench.store.connection import Database
 from workbench.store.events import IN_FORCE, OF_THIS_ROUND
+
+_BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL"
+"""Events from which a state may follow."""
 
 
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
@@ -63,13 +65,35 @@ def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
     return [row[0] for row in connection.execute("SELECT id FROM completions WHERE question_id = ?", (question,))]
 
 
-def touched(connection: sqlite3.Connection) -> Iterator[tuple[Task, int]]:
+def touched(connection: sqlite3.Connection) -> list[tuple[Task, int]]:
     """Every task and subject that has events from which a state follows."""
-    yield from connection.execute(
-        "SELECT DISTINCT task, subject FROM label_events "
-        "WHERE kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion') OR supersedes IS NOT NULL "
-        "ORDER BY task, subject"
-    ).fetchall()
+    every = f"SELECT DISTINCT task, subject FROM label_events WHERE {_BEARS} ORDER BY task, subject"
+    return connection.execute(every).fetchall()
+
+
+def without_events(connection: sqlite3.Connection) -> int:
+    """Stored states of tasks from whose events none follows."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM task_states AS s WHERE s.state <> 'unlabelled' AND NOT EXISTS ("
+        f"SELECT 1 FROM label_events AS e WHERE e.task = s.task AND e.subject = s.subject AND ({_BEARS}))"
+    ).fetchone()
+    return row[0]
+
+
+def items(connection: sqlite3.Connection) -> set[int]:
+    """Completions with a stored state."""
+    return {row[0] for row in connection.execute("SELECT completion_id FROM item_states")}
+
+
+def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
+    """Both tasks of a completion taken together, as stored; unlabelled when nobody touched it."""
+    row = connection.execute(
+        "SELECT state, gold, gold_from, subtype, reason FROM item_states WHERE completion_id = ?", (completion,)
+    ).fetchone()
+    if row is None:
+        return ItemState(state="unlabelled")
+    gold = None if row[1] is None else bool(row[1])
+    return ItemState(state=row[0], gold=gold, gold_from=row[2], subtype=row[3], reason=row[4])
 
 
 def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:

@@ -12,10 +12,11 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.services.care import backup, diagnosis, repair, sandbox
+from workbench.services.care import backup, diagnosis, sandbox
 from workbench.services.items.exporting import export
 from workbench.services.labelling.label_export import export_labels
 from workbench.services.project import open_project
+from workbench.services.repairing import repair
 from workbench.verifiers.execution import levels, runners
 from workbench.verifiers.execution.attacks.attack import AttackResult
 from workbench.verifiers.execution.levels import Standing
@@ -143,7 +144,8 @@ def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
         )
         connection.execute("INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final')")
     assert "item states" in failures(project.path)
-    assert repair(project) == 1
+    assert repair(project.path).done == ["States of 1 tasks were derived from their events."]
+    assert (tmp_path / "p.db.before-repair-1").exists()
     assert failures(project.path) == set()
     assert project.database.reader().execute("SELECT state FROM item_states").fetchall() == [("labelled",)]
 

@@ -16,7 +16,7 @@ from workbench.services.care import doctor
 from workbench.services.project import open_project
 from workbench.services.rescuing import rescue
 
-MADE_ANEW = {"changes", "sqlite_sequence", "_sqlite_migrations"}
+MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
 
 
 @pytest.fixture(scope="module")

@@ -246,6 +246,7 @@ def test_a_database_of_version_3_keeps_its_labels_slots_and_states(
                     (f"u{person}", person, verdict),
                 )
             connection.execute("INSERT INTO task_states VALUES ('correctness', 1, 'conflict', NULL, NULL, NULL, NULL)")
+            connection.execute("INSERT INTO item_states VALUES (1, 'conflict', NULL, NULL, NULL, NULL)")
         project.close()
     with closing(open_project(project.path)) as migrated:
         reader = migrated.database.reader()

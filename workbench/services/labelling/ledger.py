@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from workbench.annotation.event_rows import LONGEST
 from workbench.annotation.states import DEFAULT_NEED, item_state, task_state
 from workbench.errors import AnnotationError
-from workbench.model.label import LabelEvent, Task, TaskState
+from workbench.model.label import ItemState, LabelEvent, Task, TaskState
+from workbench.model.progress import stepping
 from workbench.services.project import Project
 from workbench.store import assignments, bundle_seals, events, people, states
 
@@ -86,13 +87,17 @@ def _put(connection: events.Connection, task: Task, subject: int, state: TaskSta
     states.put_task(connection, task, subject, state)
     completions = [subject] if task == "correctness" else states.completions_of(connection, subject)
     for completion in completions:
-        question, types_labelled = states.question_of(connection, completion)
-        item = item_state(
-            states.get_task(connection, "correctness", completion),
-            states.get_task(connection, "type", question),
-            types_labelled=types_labelled,
-        )
-        states.put_item(connection, completion, item)
+        states.put_item(connection, completion, _together(connection, completion))
+
+
+def _together(connection: events.Connection, completion: int) -> ItemState:
+    """Both tasks of a completion, as their states are stored."""
+    question, types_labelled = states.question_of(connection, completion)
+    return item_state(
+        states.get_task(connection, "correctness", completion),
+        states.get_task(connection, "type", question),
+        types_labelled=types_labelled,
+    )
 
 
 def _derived(connection: events.Connection, task: Task, subject: int) -> TaskState:
@@ -103,17 +108,21 @@ def _derived(connection: events.Connection, task: Task, subject: int) -> TaskSta
 def states_differ(project: Project) -> int:
     """How many stored states are not what their events say (none, unless the file was changed by hand)."""
     reader = project.database.reader()
-    return sum(
-        states.get_task(reader, task, subject) != _derived(reader, task, subject)
-        for task, subject in states.touched(reader)
-    )
+    touched = states.touched(reader)
+    differing = states.without_events(reader)
+    items: set[int] = set()
+    for task, subject in stepping(touched, "checking states", "tasks", len(touched)):
+        differing += states.get_task(reader, task, subject) != _derived(reader, task, subject)
+        items.update([subject] if task == "correctness" else states.completions_of(reader, subject))
+    items |= states.items(reader)
+    return differing + sum(states.get_item(reader, item) != _together(reader, item) for item in items)
 
 
 def recompute(project: Project) -> int:
     """Derive every state anew from the events; returns how many subjects have any."""
     with project.database.write("full") as connection:
         states.clear(connection)
-        touched = list(states.touched(connection))
+        touched = states.touched(connection)
         for task, subject in touched:
             refresh(connection, task, subject)
     return len(touched)

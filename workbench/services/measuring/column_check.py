@@ -23,8 +23,8 @@ def column_finding(project: Project) -> Finding:
     states = {path.name: memory.agrees(column_files.run_of(path.name)) for path in files}
     wrong = [name for name, agrees in states.items() if agrees is False]
     if wrong:
-        what = f"not what the database says: {', '.join(wrong)}. It was changed by hand: delete the folder {folder}"
-        return Finding(name="columns", ok=False, message=what)
+        what = f"not what the database says: {', '.join(wrong)}. Somebody changed it; {folder} may be deleted"
+        return Finding(name="columns", ok=False, message=what, remedy="repair")
     return Finding(name="columns", ok=True, message=_state(files, list(states.values())))
 
 

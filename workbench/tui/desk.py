@@ -90,7 +90,7 @@ class Desk:
             self._left = True
             try:
                 self.session.release(*self._claimed)
-            except StoreError:
-                LOG.exception("claimed items were not given back; their leases run out")
+            except StoreError as error:
+                LOG.warning("claimed items were not given back; their leases run out: %s", error)
             self._claimed.clear()
             self.session.close()

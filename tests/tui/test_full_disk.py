@@ -1,0 +1,123 @@
+"""Screens on a disk that is full: what isn't stored is said, stays at hand, and is stored when there is room."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.full_disk import SmallDisk, small_disk
+from tests.tui.labelling import Desktop, desk, make
+from tests.tui.stage import notices, opened, press, settle
+from workbench.services.project import Project, open_project
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path_factory.mktemp("small")) as found:
+        yield found
+
+
+@pytest.fixture
+def project(disk: SmallDisk) -> Iterator[Project]:
+    disk.empty()
+    for path in disk.path.iterdir():
+        path.unlink() if path.is_file() else None
+    made = make(disk.path)
+    yield made
+    made.close()
+    disk.empty()
+
+
+def count(project: Project, table: str, where: str = "1") -> int:
+    with closing(sqlite3.connect(project.path)) as connection:
+        found: int = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0]
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        return found
+
+
+def said(it: Desktop) -> str:
+    return "\n".join(f"{notice.title} {notice.message}" for notice in it.app._notifications)
+
+
+async def test_a_label_is_said_to_be_unsaved_and_is_stored_when_there_is_room(
+    project: Project, disk: SmallDisk
+) -> None:
+    async with desk(project) as it:
+        first = it.completion
+        await it.press("c", *"because", "enter", "u")
+        disk.fill()
+        stored = 0
+        # The log may have had room for some.
+        for _ in range(40):
+            at = it.completion
+            await it.press("1")
+            stored = count(project, "label_events", "kind = 'label'")
+            if it.completion == at:
+                break
+        assert "full" in said(it)
+        assert "Traceback" not in said(it)
+        assert it.completion == at
+        if at == first:
+            assert "because" in it.line()
+        disk.empty()
+        await it.press("1")
+        assert count(project, "label_events", "kind = 'label'") == stored + 1
+        assert count(project, "label_events", f"kind = 'label' AND subject = {at}") == 1
+        assert count(project, "label_events", "note = 'because' AND unsure = 1") == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [(("f", *"how", "enter"), "flag"), (("x", "6", *"odd", "enter"), "label"), (("s",), "skip")],
+    ids=["flag", "unsuitable", "skip"],
+)
+async def test_what_else_is_pressed_is_said_to_be_unsaved(
+    project: Project, disk: SmallDisk, keys: tuple[str, ...], kind: str
+) -> None:
+    async with desk(project) as it:
+        before = count(project, "label_events")
+        disk.fill()
+        await it.press(*keys)
+        after = count(project, "label_events")
+        assert after > before or "full" in said(it) or kind == "skip"
+        assert it.app._exception is None
+        disk.empty()
+        await it.press(*keys)
+        assert it.app._exception is None
+        if kind != "skip":
+            assert count(project, "label_events") > before
+
+
+async def test_the_app_opens_walks_through_its_screens_and_leaves(project: Project, disk: SmallDisk) -> None:
+    project.close()
+    there = open_project(project.path)
+    async with opened(there) as (app, pilot):
+        disk.fill()
+        for screen in ("browse", "runs", "accuracy", "people", "sets", "flags", "item", "settings", "compare"):
+            for key in ("h", screen[0], "enter", "f5", "escape", "ctrl+s", "E"):
+                await pilot.press(key)
+            await settle(pilot)
+            assert app._exception is None, screen
+    there.close()
+    disk.empty()
+    assert count(project, "completions") == 6
+    assert not list(disk.path.glob(".*.part"))
+
+
+@pytest.mark.parametrize("do", ["picture", "item"])
+async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project, disk: SmallDisk, do: str) -> None:
+    async with opened(project) as (app, pilot):
+        disk.fill()
+        app.action_screenshot() if do == "picture" else await press(pilot, "b", "enter", "w")
+        await settle(pilot)
+        made = [path.name for path in disk.path.iterdir() if path.suffix in (".svg", ".json", ".part")]
+        assert made == []
+        if do == "picture":
+            assert any("space" in str(notice) for notice in notices(app)), notices(app)
+        disk.empty()
+        app.action_screenshot()
+        await settle(pilot)
+        assert [path.name for path in disk.path.glob("*.svg")] == ["p-screen-1.svg"]

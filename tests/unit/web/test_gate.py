@@ -303,6 +303,34 @@ BAD_REQUESTS = [
     b"POST /enter HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -5\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: " + b"a=b; " * 5_000 + b"\r\n\r\n",
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X: y\r\n" * 500 + b"\r\n",
+    # Smuggled, misnamed and forwarded: none of it is believed.
+    *(
+        b"%s\r\nConnection: close\r\n%s\r\n\r\n%s" % (first, second, rest)
+        for first, second, rest in (
+            (b"GET / HTTP/1.1\r\nHost: evil", b"X-Forwarded-Host: 127.0.0.1", b""),
+            (b"GET / HTTP/1.1\r\nHost: evil", b"Forwarded: host=127.0.0.1;proto=https", b""),
+            (b"GET / HTTP/1.1\r\nHost: 127.0.0.1@evil", b"X-Real-Ip: 127.0.0.1", b""),
+            (b"GET / HTTP/1.1\r\nHost: 127.0.0.1.evil", b"Accept: */*", b""),
+            (b"GET / HTTP/1.1\r\nHost: 127.0.0.1:80:80", b"Accept: */*", b""),
+            (b"GET / HTTP/1.1\r\nHost: 0x7f000001.evil", b"Accept: */*", b""),
+            (b"GET / HTTP/1.1\r\nHost: [::1", b"Accept: */*", b""),
+            (b"GET / HTTP/1.1\r\nHost: localhost\x00", b"Accept: */*", b""),
+            (b"GET / HTTP/1.1\r\nHost: localhost", b"X-Original-Url: /static/app.js", b""),
+            (b"GET /;/static/page.css HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"GET /static/page.css/../app.js HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"GET /%2e%2e/static/app.js HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"GET /enter/../ HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"GET //static/app.js HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"GET /STATIC/APP.JS HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"OPTIONS * HTTP/1.1\r\nHost: localhost", b"Access-Control-Request-Method: POST", b""),
+            (b"TRACE / HTTP/1.1\r\nHost: localhost", b"Max-Forwards: 0", b""),
+            (b"CONNECT evil:443 HTTP/1.1\r\nHost: localhost", b"Accept: */*", b""),
+            (b"PUT /enter HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost", b"Content-Length: 0", b""),
+            (b"GET /ws?width=80&height=24 HTTP/1.1\r\nHost: localhost", b"Upgrade: h2c\r\nHTTP2-Settings: A", b""),
+            (b"POST /enter HTTP/1.1\r\nHost: localhost", b"Transfer-Encoding: chunked, identity", b"0\r\n\r\n"),
+            (b"POST /enter HTTP/1.1\r\nHost: localhost", b"Content-Length: 1\r\nContent-Length: 2", b"ab"),
+        )
+    ),
 ]
 
 

@@ -220,6 +220,30 @@ def chunked(body: bytes) -> bytes:
     return head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n\r\n"
 
 
+def sent(body: bytes) -> bytes:
+    """A request with a body, after which the connection ends."""
+    return request("Host: localhost", *JSON, "Connection: close", f"Content-Length: {len(body)}", body=body)
+
+
+BODIES = (
+    b"",
+    b"null",
+    b'"text"',
+    b"[" * 200_000,
+    b'{"items": ' + b"[" * 200_000,
+    b'{"reference": "2"}',
+    b'{"reference": 2, "completion": "2"}',
+    b'{"reference": "2", "completion": "2"} {"again": 1}',
+    b'{"reference": "\xff", "completion": "2"}',
+    b'{"reference": "2", "completion": "\\ud800"}',
+    b'\xef\xbb\xbf{"reference": "2", "completion": "2"}',
+    b'{"items": [], "verifier": "llm-judge"}',
+    b'{"items": [{"reference": "2", "completion": "2"}], "token": "x"}',
+    b'{"items": {"reference": "2", "completion": "2"}}',
+    b'{"reference": "2", "completion": ["2"]}',
+)
+
+
 @pytest.mark.parametrize(
     ("data", "status"),
     [
@@ -238,8 +262,18 @@ def chunked(body: bytes) -> bytes:
         (request("Host: localhost", *(f"X-{n}: 1" for n in range(1_000))), b"400"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"400"),
         (b"GET / HTTP/9.9\r\n\r\n", b"400"),
+        *((sent(body), b"400") for body in BODIES),
+        (request("Host: localhost", "X-Forwarded-Host: localhost", "Host: evil"), b"400"),
+        (request("Host: evil", "X-Forwarded-Host: localhost", *JSON, "Content-Length: 0"), b"421"),
+        (request("Host: localhost", *JSON, "Content-Length: 1", "Content-Length: 2", body=b"{}"), b"400"),
+        (request("Host: localhost", *JSON, "Content-Length: 2", "Transfer-Encoding: chunked", body=b"0"), b"400"),
+        (request("Host: localhost", "Content-Type: application/json;x=text/plain", "Content-Length: +2"), b"400"),
+        (request("Host: localhost", "Content-Type: multipart/form-data; boundary=x", "Content-Length: 0"), b"415"),
+        (b"GET /reward HTTP/1.1\r\nHost: localhost\r\n\r\n", b"405"),
+        (b"POST /../reward HTTP/1.1\r\nHost: localhost\r\n\r\n", b"404"),
+        (b"TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n", b"404"),
     ],
-    ids=range(12),
+    ids=lambda found: repr(found[-40:]),
 )
 async def test_what_is_not_taken(served: Serving, data: bytes, status: bytes, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "workbench.reward")

@@ -12,7 +12,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from workbench.errors import WrittenError
@@ -60,10 +60,13 @@ class _Effects(NamedTuple):
 
 
 class _Sent(Iterator[Any]):
-    """Counts the rows that are taken from it, and keeps them if need be."""
+    """Counts the rows that are taken from it, and keeps them if need be; ``first`` is None where there is none."""
 
     def __init__(self, rows: Iterable[Any], *, kept: bool) -> None:
-        self._rows, self._kept = iter(rows), kept
+        begun = iter(rows)
+        self.first = next(begun, None)
+        self._rows = chain(() if self.first is None else (self.first,), begun)
+        self._kept = kept
         self.count = 0
         self.rows: list[Any] = []
 
@@ -122,17 +125,20 @@ class Counted(sqlite3.Connection):
         Raises:
             WrittenError: As `execute`.
         """
-        write, rows = _read(sql), iter(parameters)
-        first = list(islice(rows, 1))
-        if write is None or not first:
-            return super().executemany(sql, chain(first, rows))
-        effects = self._effects(sql, write, first[0])
+        write = _read(sql)
+        if write is None:
+            return super().executemany(sql, parameters)
+        sent = parameters if isinstance(parameters, list) else _Sent(parameters, kept=write.plainly is not None)
+        first = sent[0] if isinstance(sent, list) and sent else getattr(sent, "first", None)
+        if first is None:
+            return super().executemany(sql, ())
+        effects = self._effects(sql, write, first)
         before = self._counts(effects)
-        sent = _Sent(chain(first, rows), kept=write.plainly is not None)
         cursor = super().executemany(sql, sent)
-        self._check(write, effects, before, cursor.rowcount, sent.count)
-        if write.plainly and cursor.rowcount < sent.count:
-            self._require_there(write, sent.rows)
+        given, rows = (len(sent), sent) if isinstance(sent, list) else (sent.count, sent.rows)
+        self._check(write, effects, before, cursor.rowcount, given)
+        if write.plainly and cursor.rowcount < given:
+            self._require_there(write, rows)
         return cursor
 
     def _effects(self, sql: str, write: _Write, parameters: Any) -> _Effects:

@@ -11,7 +11,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 DIGESTS: Final = {9: "aa928f8fcb42575a49427ca8438299ff"}
 """Schema version -> `digest` of what its migrations make; a version without one is compared object by object."""
@@ -19,7 +19,12 @@ DIGESTS: Final = {9: "aa928f8fcb42575a49427ca8438299ff"}
 NAMES: Final = "_sqlite_migrations"
 """The table of applied migrations: sqlite-utils makes it, in words of its own."""
 
-_READ: Final = "SELECT type, name, tbl_name, rootpage, sql FROM main.sqlite_master ORDER BY type, name, sql"
+_TEXT: Final = "iif(typeof({0}) IN ('text', 'null'), {0}, quote({0}))"
+# What is no text where text belongs is nothing of ours, and is not to be taken for it.
+_READ: Final = (
+    f"SELECT {', '.join(map(_TEXT.format, ('type', 'name', 'tbl_name')))}, rootpage, {_TEXT.format('sql')} "
+    "FROM main.sqlite_master ORDER BY type, name, sql"
+)
 _STATISTICS: Final = ("sqlite_stat1", "sqlite_stat3", "sqlite_stat4", "sqlite_sequence")
 _WRITTEN: Final = {
     "table": re.compile(r"CREATE TABLE\b"),
@@ -86,12 +91,7 @@ def differences(connection: sqlite3.Connection, version: int, made: Callable[[],
 
 def read(connection: sqlite3.Connection) -> tuple[Stored, ...]:
     """A database's schema as it is stored."""
-    return tuple(Stored(*map(_text, row)) for row in connection.execute(_READ))
-
-
-def _text(value: Any) -> Any:
-    # What is no text where text belongs is nothing of ours, and is not to be taken for it.
-    return value if value is None or isinstance(value, str | int) else repr(value)
+    return tuple(map(Stored._make, connection.execute(_READ)))
 
 
 def _of_names(row: Stored) -> bool:

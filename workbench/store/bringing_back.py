@@ -39,12 +39,14 @@ def bring_back(copy: Path, source: Path) -> int:
         The version of the tables that it had.
 
     Raises:
+        SchemaError: Its tables, views or triggers are not as this program makes them.
         StoreError: It is no workbench database, is damaged, or was written by a newer version.
     """
     with explained(source):
         with closing(sqlite3.connect(copy, isolation_level=None, check_same_thread=False)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE")
             version = migrations.checked_version(connection, source)
+            migrations.require_ours(connection, source, version)
             _require_whole(connection, source)
         try:
             migrations.bring_up_to_date(copy, keep_copy=False)

@@ -50,8 +50,7 @@ class Database:
     _contents: Contents | None = None
 
     def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
-        self._prepare(Path(path))
-        self._unchecked = unchecked
+        self._prepare(Path(path), unchecked=unchecked)
         _check_sqlite()
         try:
             _check_place(self.path, create=create)
@@ -95,8 +94,9 @@ class Database:
             raise
         return connection
 
-    def _prepare(self, path: Path) -> None:
+    def _prepare(self, path: Path, *, unchecked: bool = True) -> None:
         self.path = path
+        self._unchecked = unchecked
         self._threads = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._readers: list[sqlite3.Connection] = []
@@ -108,13 +108,18 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's reader, on one state of the database throughout."""
+        """This thread's reader, on one state of the database throughout.
+
+        Raises:
+            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
+        """
         connection = self.reader()
         if connection.in_transaction:
             yield connection
             return
         connection.execute("BEGIN DEFERRED")
         try:
+            self._require_same_schema(connection)
             yield connection
         finally:
             roll_back(connection)
@@ -158,7 +163,7 @@ class Database:
         counter = migrations.changes_to_schema(connection)
         if isinstance(connection, Counted):
             connection.schema_is(counter)
-        if counter != self._schema and not self._unchecked:
+        if not self._unchecked and counter != self._schema:
             migrations.require_ours(connection, self.path, migrations.latest_version())
             self._schema = counter
 

@@ -25,6 +25,8 @@ _READ: Final = (
     f"SELECT {', '.join(map(_TEXT.format, ('type', 'name', 'tbl_name')))}, rootpage, {_TEXT.format('sql')} "
     "FROM main.sqlite_master ORDER BY type, name, sql"
 )
+_TAKEN: Final = re.compile("sqlite_|pragma_|json_each$|json_tree$", re.IGNORECASE)
+"""Names of tables that SQLite itself has, one of somebody's would stand in front of."""
 _STATISTICS: Final = ("sqlite_stat1", "sqlite_stat3", "sqlite_stat4", "sqlite_sequence")
 _WRITTEN: Final = {
     "table": re.compile(r"CREATE TABLE\b"),
@@ -138,16 +140,22 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
     if row.kind == "index" and row.sql is None:
         # It comes with its table, which is compared itself.
         return
-    if written is None or row.sql is None or not written.match(row.sql):
+    if _is_virtual(row):
+        yield Difference(row.kind, row.name, f"virtual {strange}", row.sql)
+    elif written is None or row.sql is None or not written.match(row.sql):
         yield Difference(row.kind, row.name, f"{strange}, and its text is none of its kind", row.sql)
     elif row.name in _STATISTICS and row.kind == "table":
         yield Difference(row.kind, row.name, f"{_called(row)} holds SQLite's statistics", row.sql, harmless=True)
-    elif row.kind == "trigger" or row.name.lower().startswith("sqlite_"):
+    elif row.kind == "trigger" or _TAKEN.match(row.name):
         yield Difference(row.kind, row.name, strange, row.sql)
     elif row.kind == "index":
         yield Difference(row.kind, row.name, strange, row.sql, harmless=_is_harmless(connection, row, known))
     else:
-        parsed = {(kind, name) for _, name, kind, *_ in connection.execute("PRAGMA main.table_list").fetchall()}
+        # What a virtual table keeps in tables beside it goes with it.
+        parsed = {
+            (kind.replace("shadow", "table"), name)
+            for _, name, kind, *_ in connection.execute("PRAGMA main.table_list").fetchall()
+        }
         yield Difference(row.kind, row.name, strange, row.sql, harmless=(row.kind, row.name) in parsed)
 
 

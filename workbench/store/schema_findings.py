@@ -44,7 +44,7 @@ def put_right_in(path: Path) -> list[str]:
 
 
 def put_right(connection: sqlite3.Connection) -> list[str]:
-    """Drop triggers that are not ours, and make ours, our views and our indexes anew where they are not as they were.
+    """Drop triggers, indexes and views that are not ours and do harm; make ours anew where they are not as they were.
 
     Tables are left as they are: rows would be lost. Nothing harmless is touched.
 
@@ -61,8 +61,6 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
         kind, name = difference.kind, difference.name
         made = ours.get((kind, name))
         if kind not in _MADE_ANEW or (difference.harmless and difference.sql):
-            continue
-        if kind in ("view", "index") and made is None:
             continue
         if difference.sql is not None:
             connection.execute(f"DROP {kind} {quoted(name)}")

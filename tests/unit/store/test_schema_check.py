@@ -12,7 +12,10 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.errors import SchemaError
+from workbench.services.care import diagnosis
+from workbench.services.repairing import repair
 from workbench.store import migrations, schema_check, schema_findings
+from workbench.store.bringing_back import bring_back
 from workbench.store.connection import Database
 from workbench.store.looking import looked_at
 
@@ -171,6 +174,8 @@ REFUSED = {
     "an index by a condition": ("CREATE INDEX mine ON label_events (id) WHERE json_valid(note)",),
     "a virtual table": ("CREATE VIRTUAL TABLE found USING fts5(text)",),
     "a virtual table for one of ours": ("DROP TABLE drafts", "CREATE VIRTUAL TABLE drafts USING fts5(note)"),
+    "a table in front of one of SQLite's own": ("CREATE TABLE JSON_each (value)",),
+    "a view in front of one of SQLite's own": ("CREATE VIEW pragma_table_info AS SELECT 1 AS name",),
     "no version": ("PRAGMA user_version = 0",),
     "a version below all": ("PRAGMA user_version = -1",),
     "a version that it does not have": (f"PRAGMA user_version = {LATEST - 1}",),
@@ -309,6 +314,35 @@ def test_a_trigger_that_comes_while_it_is_open_is_refused_at_the_next_write(
         with database.write() as connection:
             connection.execute("INSERT INTO models (name) VALUES ('after')")
         assert database.reader().execute("SELECT name FROM models").fetchall() == [("before",), ("after",)]
+
+
+def test_a_view_that_changes_while_it_is_open_is_not_read(path: Path, raw: sqlite3.Connection) -> None:
+    with closing(Database(path)) as database:
+        with database.reading() as connection:
+            connection.execute("SELECT * FROM horizon").fetchall()
+        raw.execute("DROP VIEW horizon")
+        raw.execute("CREATE VIEW horizon AS SELECT 3 AS completion_id, 3 AS question_id")
+        with pytest.raises(SchemaError, match="view horizon is not as"), database.reading():
+            pass
+
+
+def test_a_backup_that_was_changed_is_not_brought_back(path: Path, raw: sqlite3.Connection, tmp_path: Path) -> None:
+    raw.execute("CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END")
+    raw.close()
+    with pytest.raises(SchemaError, match=r"backup\.db: somebody has changed it: trigger stranger"):
+        bring_back(path, tmp_path / "backup.db")
+
+
+def test_doctor_shows_and_repairs_what_keeps_a_database_from_opening(path: Path, raw: sqlite3.Connection) -> None:
+    text = "CREATE TRIGGER stranger BEFORE INSERT ON models BEGIN SELECT raise(IGNORE); END"
+    raw.execute(text)
+    found = {finding.message for finding in diagnosis(path) if not finding.ok and finding.name == "schema"}
+    assert found == {f"trigger stranger on models is not workbench's: {text}"}
+    raw.execute("CREATE UNIQUE INDEX mine ON label_events (task, subject)")
+    raw.close()
+    assert repair(path).done == ["index mine: removed", "trigger stranger: removed"]
+    assert repair(path).done == []
+    Database(path).close()
 
 
 def test_names_and_texts_are_shown_as_they_are_and_obeyed_by_nobody(path: Path, raw: sqlite3.Connection) -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 from bench.figures import report
 from bench.synthetic import FULL, cached
 from workbench.services.project import open_project
-from workbench.tui.allocating import give_back_arrays
+from workbench.tui.allocating import process_of_its_own
 from workbench.tui.app import SCREENS, WorkbenchApp
 
 _KEYS: Final = {
@@ -70,8 +70,8 @@ def main() -> None:
 
 
 async def _rounds(path: Path, names: Sequence[str]) -> None:
-    give_back_arrays()
     app = WorkbenchApp(open_project(path))
+    app.garbage = process_of_its_own()
     async with app.run_test(size=(120, 40)) as pilot:
         heart = _Heart()
         beating = asyncio.create_task(heart.beat())

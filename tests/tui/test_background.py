@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from itertools import count
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.model.progress import stepping
+from workbench.tui.allocating import Garbage
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screen import WorkbenchScreen
 
@@ -54,3 +57,26 @@ async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, st
             screen.enough.set()
         assert screen.ended.wait(60)
         assert screen.finished == (not stops)
+
+
+async def test_a_screen_that_was_left_is_freed_and_modules_are_not_looked_through(tmp_path: Path) -> None:
+    app = WorkbenchApp(make_project(tmp_path, numbered(2)))
+    app.garbage = Garbage()
+    gc.disable()
+    try:
+        async with app.run_test() as pilot:
+            app.open_screen("browse")
+            await pilot.pause()
+            left = weakref.ref(app.screen)
+            for _ in range(100):
+                await pilot.press("escape")
+                await pilot.pause(0.15)
+                if left() is None and gc.get_freeze_count():
+                    break
+                app.open_screen("sets")
+                await pilot.pause()
+            assert left() is None
+            assert len(gc.get_objects()) < gc.get_freeze_count() / 2
+    finally:
+        gc.unfreeze()
+        gc.enable()

@@ -1,15 +1,78 @@
-"""Memory that has been freed goes back to the system, where the C library can be asked for that."""
+"""Memory of a process that runs for hours: what is freed goes back, and what stays is not looked through again."""
 
 from __future__ import annotations
 
 import ctypes
+import gc
+import sys
+from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar, cast
+from weakref import WeakSet
+
+from textual.worker import Worker, active_worker
 
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
 """Of glibc's mallopt."""
 
+Result = TypeVar("Result")
 
-def give_back_arrays() -> None:
+
+class Garbage:
+    """When garbage is looked for: when a screen has been left, not between two keys.
+
+    A full collection looks at every object, and most objects are those of modules: with all screens opened once it
+    is felt as a pause of 200 ms. They are set aside once they are imported; then it takes 30.
+    """
+
+    def __init__(self) -> None:
+        self._modules = 0
+        self._left: WeakSet[object] = WeakSet()
+
+    def leave(self, screen: object) -> None:
+        """A screen is being left."""
+        self._left.add(screen)
+
+    def collect(self, alone: bool) -> bool:
+        """Collect garbage, and set aside what lives if modules have been imported since.
+
+        What is set aside while part of a cycle is never freed: nothing is while a screen that was left still lives,
+        as it does until its last timer has run out.
+
+        Args:
+            alone: No screen is open but those that stay.
+
+        Returns:
+            Whether all screens that were left are gone.
+        """
+        gc.collect()
+        if alone and not self._left and len(sys.modules) > self._modules:
+            gc.freeze()
+            self._modules = len(sys.modules)
+        return not self._left
+
+
+def process_of_its_own() -> Garbage:
+    """Have arrays that are freed given back to the system, and garbage hardly ever looked for unasked."""
+    _give_back_arrays()
+    gc.freeze()
+    gc.set_threshold(10_000, 50, 20)
+    return Garbage()
+
+
+def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
+    """Work for a thread that forgets its worker at the end; an idle thread would keep it, and its screen, alive."""
+
+    def run() -> Result:
+        try:
+            return work()
+        finally:
+            active_worker.set(cast("Worker[object]", None))
+
+    return run
+
+
+def _give_back_arrays() -> None:
     """Have long arrays allocated on their own, so that each goes back when it is freed, and threads share arenas.
 
     Left alone, glibc raises that length with every array that is freed, and keeps what each thread once needed.

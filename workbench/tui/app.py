@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.text import Text
 from textual import events
 from textual.app import App, SystemCommand
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input
@@ -22,7 +22,7 @@ from workbench.services.logs import app_log
 from workbench.services.project import Project
 from workbench.services.settings import FILE_NAME, Settings
 from workbench.tui.actions import Action, bindings
-from workbench.tui.allocating import give_back_arrays
+from workbench.tui.allocating import Garbage, process_of_its_own
 from workbench.tui.at_work import AtWork
 from workbench.tui.keymap import key_names
 from workbench.tui.pace import Pace
@@ -64,6 +64,9 @@ _REPLACED_COMMANDS = {"Keys", "Quit"}
 _NOT_SERVED = {"Screenshot"}
 """Commands that write files: whoever looks from a browser is not at this machine."""
 
+_GONE_S = (0.1, 0.4, 2.0)
+"""After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
+
 
 class WorkbenchApp(App[None]):
     """The app on one project.
@@ -76,6 +79,7 @@ class WorkbenchApp(App[None]):
         pace: How fast they have labelled.
         leaving: The person has quit; what still runs in threads no longer matters.
         told_away: What was said last of a database that is not where it was opened.
+        garbage: Who frees what screens held once they are left; None where the process does other things, too.
     """
 
     TITLE = "workbench"
@@ -106,6 +110,7 @@ class WorkbenchApp(App[None]):
         self.leaving = False
         self.told_away = ""
         self._begin_at = begin_at
+        self.garbage: Garbage | None = None
         # Over a network each frame of an animation is felt.
         self.animation_level = "none"
 
@@ -207,6 +212,22 @@ class WorkbenchApp(App[None]):
                 self.pop_screen()
             return
         self.push_screen(kind(*arguments))
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen on top; what it held is freed once it is gone."""
+        if self.garbage:
+            self.garbage.leave(self.screen)
+            # By way of the app's own task: a timer begun here would hold the screen as what it was begun by.
+            self.call_later(self._free, _GONE_S)
+        return super().pop_screen()
+
+    def _free(self, times: tuple[float, ...]) -> None:
+        if times:
+            self.set_timer(times[0], lambda: self._collect(times[1:]))
+
+    def _collect(self, again: tuple[float, ...]) -> None:
+        if self.garbage and not self.garbage.collect(alone=len(self.screen_stack) <= 2):
+            self._free(again)
 
     def action_open_screen(self, name: str) -> None:
         """Open a screen by name (key and palette)."""
@@ -311,8 +332,5 @@ def run(project: Project, annotator: str | None, settings: Settings, begin_at: s
         raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    # A collection of all that was imported is felt as a pause of 40 ms between two keys: it is left out of them.
-    give_back_arrays()
-    gc.freeze()
-    gc.set_threshold(10_000, 50, 20)
+    app.garbage = process_of_its_own()
     app.run()

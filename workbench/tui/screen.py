@@ -17,6 +17,7 @@ from workbench.errors import StoreError, UsageError, WorkbenchError
 from workbench.model.progress import Listener, Stopped, heard_by
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
+from workbench.tui.allocating import let_go
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -94,7 +95,7 @@ class WorkbenchScreen(Screen[None]):
                 if not worker.is_cancelled:
                     self.post_message(Done(then, result))
 
-        self.run_worker(task, thread=True, exclusive=exclusive, exit_on_error=False, group=group)
+        self.run_worker(let_go(task), thread=True, exclusive=exclusive, exit_on_error=False, group=group)
 
     def on_done(self, message: Done) -> None:
         """Give a result to the method that waits for it."""

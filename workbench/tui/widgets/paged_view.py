@@ -9,6 +9,7 @@ from textual import on
 from textual.scroll_view import ScrollView
 from textual.worker import Worker, WorkerState, get_current_worker
 
+from workbench.tui.allocating import let_go
 from workbench.tui.widgets import table_messages as messages
 from workbench.tui.widgets.columns import RowSource
 from workbench.tui.widgets.page_cache import PAGE, PageCache
@@ -64,7 +65,9 @@ class PagedView(ScrollView):
 
     def _start(self, group: str, work: partial[None]) -> Worker[None]:
         # The description is given because the default one is the repr of everything in `work`.
-        return self.run_worker(work, group=group, description=group, thread=True, exclusive=True, exit_on_error=False)
+        return self.run_worker(
+            let_go(work), group=group, description=group, thread=True, exclusive=True, exit_on_error=False
+        )
 
     def _load(self, *, natural: bool) -> None:
         source = self._source

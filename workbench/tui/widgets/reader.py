@@ -19,6 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from workbench.render.document import RenderedText, StyleName
+from workbench.tui.allocating import let_go
 from workbench.tui.widgets import reader_messages as messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.wrapping import Hit, Wrapped, prepare
@@ -216,7 +217,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._set_wrapped(prepare(document, width, limit=2 * self.scrollable_size.height))
         work = partial(self._wrap_all, document, width)
         # The description is given because the default one is the repr of the whole text.
-        self.run_worker(work, group="reader-wrap", description="wrap", thread=True, exclusive=True)
+        self.run_worker(let_go(work), group="reader-wrap", description="wrap", thread=True, exclusive=True)
 
     def _whole(self) -> Wrapped | None:
         """The text wrapped to its end, now."""

@@ -83,10 +83,11 @@ class AddJudgeScreen(FormScreen):
 
     async def _build(self, form: Form, typed: dict[str, str]) -> None:
         box = self.query_one("#judge-sections")
-        async with self.batch():
-            await box.remove_children()
-            await box.mount_all(OptionSection(section, typed) for section in form.sections)
-            self._hide_unused()
+        await box.remove_children()
+        for section in form.sections:
+            async with self.batch():
+                await box.mount(OptionSection(section, typed))
+                self._hide_unused()
 
     @property
     def _sections(self) -> list[OptionSection]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -109,11 +109,11 @@ def questions(
 
 def _completions(
     reader: building.Connection, known: Columns, rows: IntArray, said: IntArray, models: Groups
-) -> Iterator[Completion]:
+) -> list[Completion]:
     items = known.item[rows].tolist()
-    words = zip(items, building.completion_keys(reader, items), models.code[rows].tolist(), said.tolist(), strict=True)
-    for item, key, model, word in words:
-        yield Completion(item=item, key=key, model=models.names[model], correct=bool(word))
+    names = map(models.names.__getitem__, models.code[rows].tolist())
+    words = zip(items, building.completion_keys(reader, items), names, (said == 1).tolist(), strict=True)
+    return [Completion(item=item, key=key, model=model, correct=word) for item, key, model, word in words]
 
 
 def type_code(subtype: str, type_: str) -> str | None:

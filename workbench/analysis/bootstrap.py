@@ -7,20 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.analysis.agreement.ratings import alike
 from workbench.analysis.arrays import FloatArray, IntArray
-from workbench.analysis.intervals import compact
+from workbench.analysis.intervals import compact, countable
 from workbench.model.progress import stepping
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 UNDEFINED_SHARE = 0.05
 """Where a figure is undefined in more than this share of the samples (one category only), it has no interval."""
 
 _NOTHING = 1e-12
+
+_EXACT_IN_SINGLE = 1 << 24
+"""Whole numbers up to this one are exact in single precision, and so are sums of them that stay below."""
+
+_DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
 _HELD = 1 << 20
 """Numbers drawn at a time: few enough for a processor's cache."""
@@ -103,16 +110,22 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
         kind, cluster = kind[there], cluster[there]
     if not len(kind):
         return
-    group, known = compact(cluster)
-    often, items = _alike(group, len(known), kind, kinds)
+    often, items = _alike(cluster, kind, kinds)
+    clusters = int(often.sum())
     size = max(1, _HELD // max(len(often), kinds))
-    each_once = len(often) == len(known) < _COARSE and samples * len(often) <= _KEPT
+    each_once = len(often) == clusters < _COARSE and samples * len(often) <= _KEPT
     kept = _samples_of(len(often), samples, seed) if each_once else None
     generator = np.random.default_rng(seed)
+    # A sample can hold the largest cluster as often as there are clusters.
+    single = items is not None and items.max() * clusters < _EXACT_IN_SINGLE
+    precision: np.dtype[Any] = np.dtype(np.float32 if single else np.float64)
+    items = None if items is None else items.astype(precision)
     for start in stepping(range(0, samples, size), "drawing samples"):
         end = min(start + size, samples)
-        drawn = _draw(often, end - start, generator) if kept is None else kept[start:end].astype(float)
-        yield np.asarray(drawn @ items) if items is not None else drawn
+        drawn: FloatArray = (
+            _draw(often, end - start, generator, precision) if kept is None else kept[start:end].astype(precision)
+        )
+        yield np.asarray(drawn @ items, dtype=float) if items is not None else drawn
 
 
 @lru_cache(maxsize=1)
@@ -130,20 +143,21 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
     return found
 
 
-def _alike(
-    group: IntArray, groups: int, kind: IntArray, kinds: int
-) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
+def _alike(cluster: IntArray, kind: IntArray, kinds: int) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
     """How many clusters there are of each kind of cluster, and how many items of each kind such a cluster has.
 
     Which comes first follows from the items alone. None stands for clusters of one item each, in the order of kinds.
     """
+    group = countable(cluster)
+    groups = int(group.max()) + 1
     if groups * kinds <= _TABLE:
         counts = np.bincount(group * kinds + kind, minlength=groups * kinds).reshape(groups, kinds)
-        rows, often = _rows_in_order(counts)
-        if len(often) * _FEW >= groups:
-            rows, often = rows.repeat(often, axis=0), np.ones(groups, dtype=np.int64)
+        rows, often = _rows_in_order(counts[counts.any(axis=1)])
+        if len(often) * _FEW >= (clusters := int(often.sum())):
+            rows, often = rows.repeat(often, axis=0), np.ones(clusters, dtype=np.int64)
         return often, rows.astype(float)
-    kind_of_group, first = alike(group, kind, groups)
+    group, known = compact(group)
+    kind_of_group, first = alike(group, kind, len(known))
     return np.bincount(kind_of_group), _items_of(group, kind, first, kinds)
 
 
@@ -156,6 +170,8 @@ def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
 
 def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
     """How many items of each kind a cluster of each kind has; None where every cluster is one item."""
+    from scipy import sparse
+
     row = np.full(int(group.max()) + 1, -1)
     row[first] = np.arange(len(first))
     shown = row[group] >= 0
@@ -165,14 +181,16 @@ def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> s
     return sparse.csr_array(cells, shape=(len(first), kinds))
 
 
-def _draw(often: IntArray, samples: int, generator: np.random.Generator) -> FloatArray:
+def _draw(
+    often: IntArray, samples: int, generator: np.random.Generator, precision: np.dtype[Any] = _DOUBLE
+) -> FloatArray:
     """How many clusters of each kind are among as many as there are, drawn with replacement; samples x kinds."""
     total = int(often.sum())
     if len(often) * _FEW < total:
-        return generator.multinomial(total, often / total, size=samples).astype(float)
+        return generator.multinomial(total, often / total, size=samples).astype(precision)
     # With many kinds it is quicker to draw the clusters one by one.
     place = None if len(often) == total else np.repeat(np.arange(len(often)), often)
-    drawn, clusters = np.empty((samples, len(often))), np.empty(total, dtype=np.intp)
+    drawn, clusters = np.empty((samples, len(often)), dtype=precision), np.empty(total, dtype=np.intp)
     shares = np.empty(total, dtype=np.float32)
     for row in drawn:
         if total <= _COARSE:

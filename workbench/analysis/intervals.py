@@ -78,7 +78,8 @@ def clustered_wilson(correct: BoolArray, cluster: IntArray) -> tuple[float, floa
         correct: One value an item; without items the interval is [0, 1].
         cluster: Each item's cluster, any integers.
     """
-    deff = float(clustering(correct, cluster, np.zeros(len(correct), dtype=np.int64), 1).deff[0])
+    sizes, right = tally(cluster, correct)
+    deff = float(design_effects(sizes, right, np.zeros(len(sizes), dtype=np.int64), 1).deff[0])
     return wilson(int(correct.sum()) / deff, len(correct) / deff)
 
 
@@ -137,12 +138,27 @@ def clusters(question: IntArray, group: IntArray | None = None, groups: int = 1)
     )
 
 
+def tally(cluster: IntArray, values: BoolArray | FloatArray) -> tuple[IntArray, FloatArray | IntArray]:
+    """How many items each cluster has, and the sum of their values; clusters without items may stand between."""
+    codes = countable(cluster)
+    return np.bincount(codes), np.bincount(codes, weights=values)
+
+
+def countable(values: IntArray) -> IntArray:
+    """Integers as they are where they can be counted without being ranked first, else each one's rank."""
+    return values if _are_small(values) else compact(values)[0]
+
+
+def _are_small(values: IntArray) -> bool:
+    return bool(len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1024)
+
+
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:
     """Each value's rank among the distinct ones, and the distinct ones in order.
 
     Small values are counted, which saves sorting them.
     """
-    if len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1024:
+    if _are_small(values):
         known = np.flatnonzero(np.bincount(values))
         rank = np.zeros(int(values.max()) + 1, dtype=np.intp)
         rank[known] = np.arange(len(known))
@@ -153,7 +169,7 @@ def compact(values: IntArray) -> tuple[IntArray, IntArray]:
 
 def distinct(values: IntArray) -> int:
     """How many different values there are; numpy's own way holds up all other threads."""
-    return len(compact(values)[1])
+    return int(np.count_nonzero(np.bincount(countable(values)))) if len(values) else 0
 
 
 def student_interval(values: FloatArray) -> tuple[float, float] | None:

@@ -61,6 +61,12 @@ def labels(connection: sqlite3.Connection, task: Task) -> list[Label]:
     return list(heads.values())
 
 
+def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
+    """Whether anybody has said anything on a task, or ever had."""
+    found = connection.execute("SELECT EXISTS (SELECT 1 FROM label_events WHERE task = ?)", (task,)).fetchone()
+    return bool(found[0])
+
+
 class Subject(NamedTuple):
     """What is known of a labelled subject.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from workbench.analysis.agreement.arithmetic import divided, summed
 from workbench.analysis.agreement.observed import percent
@@ -48,6 +47,8 @@ def pairs(ratings: Ratings) -> Pairs:
 
     One sparse product counts all tables at once, so that it costs the ratings that meet, not people squared.
     """
+    from scipy import sparse
+
     cell = ratings.annotator.astype(np.int64) * ratings.categories + ratings.value
     shape = (ratings.items, ratings.annotators * ratings.categories)
     said = sparse.csr_array((np.ones(len(cell)), (ratings.item, cell)), shape=shape)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from msgspec import Struct
-from scipy import sparse
 
 from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 class Ratings(Struct, frozen=True, kw_only=True, eq=False):
@@ -70,6 +74,8 @@ class Units(Struct, frozen=True, kw_only=True, eq=False):
 
 def units(ratings: Ratings) -> Units:
     """Bring the items of one kind together; the order of items and people does not matter."""
+    from scipy import sparse
+
     kind, first = alike(ratings.item, ratings.value, ratings.items)
     shown = np.zeros(ratings.items, dtype=bool)
     shown[first] = True

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
-from workbench.analysis.intervals import Z95, compact, wilson
+from workbench.analysis.intervals import Z95, tally, wilson
 
 FEWEST = 10
 """Completions of either kind, in strata that have both, below which no effect is reported."""
@@ -54,7 +54,9 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
         question: Each item's question; questions are the clusters.
     """
     groups = int(stratum.max(initial=-1)) + 1
-    cell = 4 * stratum.astype(np.int64, copy=False) + 2 * exposed + accepted
+    cell = 4 * stratum.astype(np.int64, copy=False)
+    cell += 2 * exposed
+    cell += accepted
     counts = np.bincount(cell, minlength=4 * groups).reshape(groups, 2, 2)
     n = counts.sum(axis=2)
     both = (n > 0).all(axis=1)
@@ -99,12 +101,12 @@ def _design_effect(influence: FloatArray, question: IntArray) -> float:
     The variance is the sum of squared influences over items if they are independent, over questions (each one's sum,
     times G / (G - 1)) if they are not.
     """
-    codes, known = compact(question)
-    sums = np.bincount(codes, weights=influence, minlength=len(known))
-    alone = float((influence**2).sum())
-    if alone == 0 or len(known) < 2:
+    sizes, sums = tally(question, influence)
+    known = int(np.count_nonzero(sizes))
+    alone = float(influence @ influence)
+    if alone == 0 or known < 2:
         return 1.0
-    return max(len(known) / (len(known) - 1) * float((sums**2).sum()) / alone, 1.0)
+    return max(known / (known - 1) * float(sums @ sums) / alone, 1.0)
 
 
 def _side(shares: FloatArray, n: IntArray, weights: FloatArray, deff: float) -> tuple[float, float, float]:

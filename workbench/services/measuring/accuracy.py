@@ -135,12 +135,12 @@ def _marked(project: Project, rows: list[AccuracyRow], entries: Entries) -> list
 
 def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> list[Ceiling]:
     """How high label noise lets a verifier be measured, where gold is people's."""
-    from workbench.services.labelling.agreement.measuring import agreement
+    from workbench.services.labelling.agreement.measuring import ceilings
 
     if report.gold_choice == "imported" or not report.gold["agreed"] + report.gold["adjudicated"]:
         return []
     newest = events.last(project.database.reader())
-    return entries.everything.counted(("ceiling", newest), (), lambda: agreement(project).report.ceiling)
+    return entries.everything.counted(("ceiling", newest), (), lambda: ceilings(project))
 
 
 def complete_run(project: Project, verifier: str) -> int | None:

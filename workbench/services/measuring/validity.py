@@ -12,7 +12,7 @@ from workbench.model.reasons import title
 from workbench.model.selection import Selection
 from workbench.model.validity import COMPARING, Check, Finding, ValidityReport
 from workbench.model.verdict import GoldChoice, Outcome
-from workbench.services.labelling.agreement.measuring import agreement
+from workbench.services.labelling.agreement.measuring import ceilings
 from workbench.services.measuring import selected_by
 from workbench.services.measuring import validity_words as words
 from workbench.services.measuring.columns import Columns, columns, gold_counts
@@ -40,12 +40,14 @@ class _Rows(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         model: Positions in ``models``.
+        type_and_gold: Another number for each type with each gold, where there is gold.
     """
 
     item: IntArray
     question: IntArray
     gold: IntArray
     type: IntArray
+    type_and_gold: IntArray
     model: IntArray
     models: tuple[str, ...]
     characters: IntArray
@@ -90,13 +92,17 @@ def validity(
 
 
 def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _Rows:
+    import numpy as np
+
     chosen = slice(None) if kept is None else kept
     types, models = everything.groups("type"), everything.groups("model")
+    judged, of_type = everything.gold(gold)[chosen], types.code[chosen]
     return _Rows(
         item=everything.item[chosen],
         question=everything.question[chosen],
-        gold=everything.gold(gold)[chosen],
-        type=types.code[chosen],
+        gold=judged,
+        type=of_type,
+        type_and_gold=2 * of_type.astype(np.int64) + judged,
         model=models.code[chosen],
         models=models.names,
         characters=everything.characters[chosen],
@@ -147,7 +153,7 @@ def _longer(rows: _Rows, measured: IntArray) -> BoolArray:
     from workbench.analysis.intervals import compact
 
     characters = rows.characters[measured]
-    kind, known = compact(2 * rows.type[measured].astype(np.int64) + rows.gold[measured])
+    kind, known = compact(rows.type_and_gold[measured])
     # Sorting small integers takes one pass.
     ordered = characters[np.argsort(kind.astype(np.int16), kind="stable")]
     ends = np.cumsum(np.bincount(kind, minlength=len(known)))[:-1]
@@ -185,9 +191,8 @@ def _compare(
 
     from workbench.analysis.validity.strata import stratified_difference
 
-    types, gold = rows.type[chosen].astype(np.int64), rows.gold[chosen]
-    held = {"undecided-by-gold": types, "first-option": gold.astype(np.int64)}.get(check)
-    stratum = 2 * types + gold if held is None else held
+    held = {"undecided-by-gold": rows.type, "first-option": rows.gold}.get(check, rows.type_and_gold)
+    stratum = held[chosen].astype(np.int64)
     effect = stratified_difference(said, exposed, stratum, rows.question[chosen])
     of_kind = int(exposed.sum())
     others = len(exposed) - of_kind
@@ -286,7 +291,7 @@ def _selected(judge: Judge, chosen: Mapping[str, list[str]]) -> list[Finding]:
 
 
 def _of_labels(project: Project) -> list[Finding]:
-    return [_ceiling(found) for found in agreement(project).report.ceiling]
+    return [_ceiling(found) for found in ceilings(project)]
 
 
 def _ceiling(found: Ceiling) -> Finding:

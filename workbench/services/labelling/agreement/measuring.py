@@ -12,7 +12,7 @@ from msgspec import structs
 from workbench.errors import FormatError, UsageError
 from workbench.formats import ratings as files
 from workbench.formats.lines import DEFAULT_MAX_LINE
-from workbench.model.agreement import AgreementReport, GroupFigures, Level
+from workbench.model.agreement import AgreementReport, Ceiling, GroupFigures, Level
 from workbench.model.item import Refusal
 from workbench.model.label import Task
 from workbench.model.selection import Selection
@@ -26,13 +26,14 @@ from workbench.services.labelling.agreement.rows import (
 )
 from workbench.services.measuring.table_files import write_beside
 from workbench.services.project import Project
+from workbench.store import agreement as store
 from workbench.store.agreement import GROUPS
 
 if TYPE_CHECKING:
     from workbench.analysis.agreement.figures import Rated
     from workbench.analysis.arrays import BoolArray
 
-__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "save_agreement"]
+__all__ = ["GROUPS", "SAMPLES", "Agreement", "agreement", "agreement_of_file", "ceilings", "save_agreement"]
 
 SAMPLES = 1_000
 """Bootstrap samples behind an interval."""
@@ -84,6 +85,11 @@ class Agreement:
             bootstrap=samples,
             seed=seed,
         )
+
+
+def ceilings(project: Project) -> list[Ceiling]:
+    """How high the noise of correctness labels lets a verifier be measured; nothing where nobody has labelled."""
+    return agreement(project).report.ceiling if store.are_labels(project.database.reader(), "correctness") else []
 
 
 def agreement(

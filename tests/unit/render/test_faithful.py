@@ -111,7 +111,7 @@ def test_real_rows_lose_nothing_at_any_width(real_rows: list[dict[str, Any]], mo
         for field in FIELDS:
             text = row[field]
             rendered = render(text, fold_think=False)
-            if place := first_lost(_wanted(text), canonical(rendered.text)):
+            if place := first_lost(wanted(text), canonical(rendered.text)):
                 lost.append((row["completion_id"], field, place))
             for view in (rendered, render_raw(text)):
                 for width in (80, 120):
@@ -144,7 +144,7 @@ def test_no_star_between_operands_is_taken_from_a_real_row(
     assert taken > 1000
 
 
-def _wanted(text: str) -> str:
+def wanted(text: str) -> str:
     """What must be seen of a text: of its math what means something, of its prose all but stars and tables' lines."""
     parts, at = [], 0
     for fragment in fragments(text, 0, len(text)):

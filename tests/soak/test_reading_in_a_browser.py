@@ -1,0 +1,106 @@
+"""The full form: every real row and every row of the sample, read to its end in a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers import make_project
+from tests.mathematics import canonical, first_lost, must_be_seen
+from tests.served_app import server_process, until
+from tests.unit.render.test_faithful import wanted
+from tests.web.test_browser import Page, chromium, opened
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project
+
+__all__ = ["chromium"]
+
+SAMPLE = Path(__file__).parents[2] / "sample_data"
+PANES = 3
+_PATIENCE = 8
+"""Tenths of a second without a sign after which a pane is at its end."""
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[=>()][A-Z0-9]?)")
+
+
+async def settled(page: Page) -> bool:
+    """Until nothing more is drawn; whether anything was."""
+    first = seen = len(page.drawn)
+    for _ in range(_PATIENCE):
+        await asyncio.sleep(0.1)
+        if seen == len(page.drawn) > first:
+            break
+        seen = len(page.drawn)
+    return seen > first
+
+
+async def read(page: Page) -> str:
+    """All that is drawn while every pane is paged through."""
+    for _ in range(PANES):
+        await page.page.keyboard.press("Home")
+        await settled(page)
+        await page.page.keyboard.press("PageDown")
+        while await settled(page):
+            await page.page.keyboard.press("PageDown")
+        await page.page.keyboard.press("Tab")
+        await settled(page)
+    return _ESCAPES.sub("", page.drawn)
+
+
+def next_up(project: Project) -> str | None:
+    """The id of the completion before the annotator; None at the end."""
+    row = (
+        project.database.reader()
+        .execute(
+            "SELECT c.key FROM assignments AS s JOIN completions AS c ON c.id = s.subject "
+            "WHERE s.task = 'correctness' AND s.state = 'leased' ORDER BY s.claimed_at, s.position LIMIT 1"
+        )
+        .fetchone()
+    )
+    return None if row is None else str(row[0])
+
+
+def is_over(project: Project, completion: str) -> bool:
+    """Whether another one is before the annotator."""
+    return next_up(project) != completion
+
+
+def lost_of(text: str, seen: str) -> str:
+    """What of a text was not seen, neither as prose nor, where all of it is a formula, as that."""
+    return first_lost(wanted(text), seen) and first_lost(must_be_seen(text), seen)
+
+
+@pytest.mark.soak
+@pytest.mark.real_data
+@pytest.mark.timeout(3600)
+async def test_every_row_is_read_whole(tmp_path: Path, real_rows: list[dict[str, Any]], chromium: Any) -> None:
+    own = [json.loads(line) for line in (SAMPLE / "tuples.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = real_rows + own
+    project = make_project(tmp_path, rows)
+    assign(project, ["ann"], per_item=1)
+    by_id = {row["completion_id"]: row for row in rows}
+    lost, done = [], 0
+    async with server_process(project) as (_, address, links):
+        page = await opened(chromium, f"{address.url}/enter#{links['ann']}")
+        await page.page.wait_for_selector("body.-first-byte")
+        await settled(page)
+        while completion := next_up(project):
+            row = by_id[completion]
+            seen = canonical(await read(page))
+            places = {name: lost_of(row[name], seen) for name in ("question", "answer", "completion")}
+            lost += [(row["completion_id"], name, place) for name, place in places.items() if place]
+            if done % 20 == 0:
+                await page.page.screenshot(path=tmp_path / f"{done}.png")
+            done += 1
+            page.drawn = ""
+            await page.page.keyboard.press("1")
+            await until(partial(is_over, project, completion))
+            await settled(page)
+    assert page.trouble == []
+    assert (lost, done) == ([], len(rows))

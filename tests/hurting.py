@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.helpers import make_project, numbered
+from workbench.model.health import Finding
 from workbench.model.label import LabelEvent
 from workbench.services.labelling import ledger
 from workbench.services.labelling.people import assign
@@ -193,3 +194,36 @@ def spared(damage: Damage, place: Place) -> bool:
     """Whether a row can still be read by whoever finds it."""
     whole = all(damage.spares(page, 0, PAGE) and page not in damage.moved for page in place.more)
     return whole and damage.spares(place.page, place.begin, place.end)
+
+
+_TEXTS: Final = ("questions", "question_text", "completions", "completion_text", "sources", "models")
+_NOT_CONTENT: Final = ("file", "pages", "list of tables", "schema version")
+
+
+def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[str]:
+    """Tables that are called whole and are not what they were; values that no hash covers are left out.
+
+    Of tables whose rows have no hash it is their number that is compared, and what indexes repeat.
+    """
+    wrong = [finding.name for finding in findings if not finding.ok]
+    if any(name in _NOT_CONTENT for name in wrong):
+        return []
+    named = {name.removeprefix("table ") for name in wrong}
+    found = []
+    with closing(_opened(whole)) as one, closing(_opened(path)) as other:
+        for (table,) in one.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            if table in named or ("texts" in wrong and table in _TEXTS):
+                continue
+            covered = "*" if table in _TEXTS[:4] else "count(*)"
+            try:
+                read = [database.execute(f'SELECT {covered} FROM "{table}"').fetchall() for database in (one, other)]
+            except sqlite3.DatabaseError as error:
+                found.append(f"{table}: {error}")
+                continue
+            if read[0] != read[1]:
+                found.append(table)
+    return found
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{path}?immutable=1", uri=True)

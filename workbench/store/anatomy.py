@@ -47,6 +47,8 @@ def hurt_parts(file: PageFile, version: int, connection: Connection | None) -> l
     found: list[Finding] = []
     if salvage.master_lost and not any(tree.pages for tree in salvage.trees.values()):
         return []
+    if connection is None:
+        found.append(_bad("pages", "SQLite can make nothing of the file; what follows was read page by page", "repair"))
     if salvage.master_lost:
         found.append(_bad("list of tables", "SQLite's own list of the tables is hurt", "repair"))
     for name, shape in stepping(schema.tables.items(), "checking", "tables", len(schema.tables)):

@@ -1,0 +1,112 @@
+"""Files hurt at random places, and kills among rescue, repair and migration: doctor is right, no label is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.hurting import KINDS, false_words, hurt, owners, places, rich_project, spared
+from workbench.errors import StoreError
+from workbench.services.examining import examine
+from workbench.services.rescuing import rescue
+
+pytestmark = pytest.mark.soak
+
+PLACES = 240
+KILLS = 30
+
+
+def labels(path: Path) -> dict[int, object]:
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
+        return {row[0]: row for row in connection.execute("SELECT * FROM label_events")}
+
+
+def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "whole").mkdir()
+    whole = rich_project(tmp_path / "whole")
+    names, standing, given = owners(whole), places(whole, "label_events"), labels(whole)
+    by_name: dict[str, list[int]] = {}
+    for page, name in names.items():
+        by_name.setdefault(name, []).append(page)
+    draw, wrong = random.Random(17), list[str]()
+    path, out = tmp_path / "hurt.db", tmp_path / "out.db"
+    for number in range(PLACES):
+        name = sorted(by_name)[number % len(by_name)]
+        page, kind = draw.choice(by_name[name]), draw.choice(KINDS)
+        damage = hurt(whole, path, page, kind, number)
+        told = f"{number} {damage.kind} {name} {page}"
+        wrong += [f"{told}: doctor: {word}" for word in false_words(whole, path, examine(path))]
+        out.unlink(missing_ok=True)
+        try:
+            rescue(path, out)
+        except StoreError as error:
+            wrong.append(f"{told}: {error}")
+            continue
+        back = labels(out)
+        readable = {one for one, place in standing.items() if spared(damage, place)}
+        if any(back.get(one) != given[one] for one in readable):
+            wrong.append(f"{told}: labels")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("verb", ["rescue", "repair", "migrate"])
+def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "whole").mkdir()
+    whole = rich_project(tmp_path / "whole")
+    given = labels(whole)
+    index = next(page for page, name in owners(whole).items() if name == "label_events_subject")
+    path, out = tmp_path / "p.db", tmp_path / "out.db"
+    words = {"rescue": ["rescue", path, out], "repair": ["doctor", path, "--repair"], "migrate": ["status", path]}[verb]
+    command = [sys.executable, "-m", "workbench", *map(str, words)]
+    draw = random.Random(verb)
+    ended = 0
+    for _ in range(KILLS):
+        for file in tmp_path.glob("*.db*"):
+            file.unlink()
+        if verb == "repair":
+            hurt(whole, path, index, KINDS[3], 1)
+        else:
+            path.write_bytes(whole.read_bytes())
+        if verb == "migrate":
+            _make_older(path)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
+            time.sleep(draw.uniform(0.2, 2.5))
+            ended += running.poll() is not None
+            running.send_signal(signal.SIGKILL)
+        if out.exists():
+            assert examined(out) == []
+            assert labels(out) == given
+        if verb == "repair":
+            assert {finding.name for finding in examine(path) if not finding.ok} in (
+                set(),
+                {"index label_events_subject", "contents"},
+            )
+        else:
+            assert labels(path) == given
+    assert ended < KILLS
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def examined(path: Path) -> list[str]:
+    return [finding.name for finding in examine(path) if not finding.ok]
+
+
+def _make_older(path: Path) -> None:
+    """Take back what version 9 added, as a database of version 8 has it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for table in ("bundle_items", "bundles", "bundle_pass", "event_seals", "generation"):
+            connection.execute(f"DROP TABLE {table}")
+        for table, column in (("runner", "process"), ("runner", "beat"), ("imports", "process"), ("runs", "trouble")):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '_m009%'")
+        connection.execute("PRAGMA user_version = 8")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,108 @@
+"""``doctor`` on files that are hurt: its word is true, it writes nothing, and what can be made anew is."""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.hurting import KINDS, false_words, hurt, owners, rich_project
+from workbench.services.examining import examine
+from workbench.services.repairing import NotRepairedError, repair
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rich_project(tmp_path_factory.mktemp("rich"), items=60)
+
+
+def wrong(path: Path) -> dict[str, str]:
+    return {finding.name: finding.remedy for finding in examine(path) if not finding.ok}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
+@pytest.mark.parametrize(
+    "what", ["label_events", "completion_text", "sqlite_autoindex_label_events_1", "sqlite_schema"]
+)
+def test_what_doctor_calls_whole_is_whole(rich: Path, tmp_path: Path, kind: object, what: str) -> None:
+    pages = [page for page, name in owners(rich).items() if name == what]
+    draw = random.Random(f"{kind.__name__} {what}")  # type: ignore[attr-defined]
+    hurt(rich, tmp_path / "hurt.db", draw.choice(pages), kind, draw.random())  # type: ignore[arg-type]
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+
+    assert false_words(rich, tmp_path / "hurt.db", examine(tmp_path / "hurt.db")) == []
+
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_an_index_is_made_anew_and_what_was_there_is_kept(rich: Path, tmp_path: Path) -> None:
+    pages = [page for page, name in owners(rich).items() if name == "label_events_subject"]
+    hurt(rich, tmp_path / "p.db", pages[0], KINDS[3], 1)
+    before = (tmp_path / "p.db").read_bytes()
+    assert wrong(tmp_path / "p.db") == {"index label_events_subject": "repair", "contents": ""}
+
+    repaired = repair(tmp_path / "p.db")
+
+    assert repaired.kept == [str(tmp_path / "p.db.before-repair-1")]
+    assert (tmp_path / "p.db.before-repair-1").read_bytes() == before
+    assert wrong(tmp_path / "p.db") == {}
+    assert repair(tmp_path / "p.db").done == []
+
+
+def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -> None:
+    pages = [page for page, name in owners(rich).items() if name == "label_events"]
+    hurt(rich, tmp_path / "p.db", pages[-1], KINDS[3], 1)
+    before = (tmp_path / "p.db").read_bytes()
+    with pytest.raises(NotRepairedError, match="label_events") as refused:
+        repair(tmp_path / "p.db")
+    assert "rescue" in refused.value.hint
+    assert refused.value.exit_code == 3
+    assert os.listdir(tmp_path) == ["p.db"]
+    assert (tmp_path / "p.db").read_bytes() == before
+
+
+def test_a_text_that_was_changed_is_told(rich: Path, tmp_path: Path) -> None:
+    data = rich.read_bytes()
+    (tmp_path / "p.db").write_bytes(data.replace(b"Question q3?", b"Question q8?", 1))
+    assert wrong(tmp_path / "p.db") == {"texts": "rescue"}
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"SQLite format 3\0" + bytes(100), bytes(8192), b"\xff" * 9000])
+def test_what_is_no_database_is_said_to_be_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "p.db").write_bytes(content)
+    found = [finding for finding in examine(tmp_path / "p.db") if not finding.ok]
+    assert [finding.name for finding in found] == ["file"]
+    assert "doctor" not in found[0].message
+    assert os.listdir(tmp_path) == ["p.db"]
+
+
+def test_the_log_of_a_killed_process_is_read_and_left(rich: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.db").write_bytes(rich.read_bytes())
+    script = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); "
+        "c.execute(\"UPDATE question_text SET text = 'another' WHERE id = 1\"); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(tmp_path / "p.db")], check=False)
+    for gone in ((), ("p.db-shm",)):
+        for name in gone:
+            (tmp_path / name).unlink()
+        before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+        assert "p.db-wal" in before
+        # What only the log says is seen.
+        assert wrong(tmp_path / "p.db") == {"texts": "rescue"}
+        after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
+        assert after == before
+
+
+def test_a_newer_version_is_named(rich: Path, tmp_path: Path) -> None:
+    (tmp_path / "p.db").write_bytes(rich.read_bytes())
+    with closing(sqlite3.connect(tmp_path / "p.db", isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA user_version = 99")
+    assert wrong(tmp_path / "p.db") == {"schema version": ""}

@@ -58,6 +58,9 @@ SCREENS: dict[str, tuple[str, str, str]] = {
 ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
 """What a person sees who came with ``--as NAME``."""
 
+LEFT_S = 10.0
+"""Seconds between two looks for labels that other windows have left."""
+
 _REPLACED_COMMANDS = {"Keys", "Quit"}
 """Commands of Textual that the app has in its own form."""
 
@@ -145,7 +148,9 @@ class WorkbenchApp(App[None]):
         if self.settings.keymap:
             self.set_keymap(self.settings.keymap)
             self.run_worker(self._check_keymap, thread=True, exit_on_error=False)
-        self.run_worker(self._bring_in, thread=True, exit_on_error=False)
+        self._look_for_left()
+        # A window that this one takes over from may not have ended yet.
+        self.set_interval(LEFT_S, self._look_for_left)
         self.open_screen("home")
         if self._begin_at != "home":
             self.open_screen(self._begin_at)
@@ -173,6 +178,9 @@ class WorkbenchApp(App[None]):
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
         self.call_from_thread(self._tell_settings, found)
+
+    def _look_for_left(self) -> None:
+        self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)
 
     def _bring_in(self) -> None:
         """Store the labels that were given while the file was away, in windows that are closed; in a thread."""

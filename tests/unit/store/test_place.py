@@ -202,3 +202,36 @@ def test_a_write_asks_for_its_place_a_few_times(project: Project, monkeypatch: p
     with project.database.write() as connection:
         connection.executemany("INSERT INTO models (name) VALUES (?)", ((f"x{n}",) for n in range(500)))
     assert len(asked) == 6
+
+
+@pytest.mark.parametrize("kind", ["backup", "older copy", "another database"])
+def test_a_copy_that_is_put_over_an_open_file_is_noticed_and_kept(project: Project, tmp_path: Path, kind: str) -> None:
+    copy = tmp_path / "copy.db"
+    if kind == "backup":
+        backup(project.database, copy)
+    elif kind == "older copy":
+        project.database.write_back()
+        shutil.copyfile(project.path, copy)
+        _write(project)
+        project.database.write_back()
+        _write(project)
+    else:
+        (tmp_path / "other").mkdir()
+        make_project(tmp_path / "other", numbered(3)).close()
+        shutil.copyfile(tmp_path / "other" / "p.db", copy)
+    _write(project)
+    # As cp does it: the file stays the same, what is in it doesn't.
+    shutil.copyfile(copy, project.path)
+    for around in (_here, _in_a_thread):
+        with pytest.raises(StoreError) as caught:
+            around(lambda: _write(project))
+        assert caught.value.cause == "replaced"
+    project.close()
+    assert project.path.read_bytes() == copy.read_bytes(), "closing writes no page of the log over it"
+
+
+def test_writing_the_log_back_is_no_replacement(project: Project) -> None:
+    for _ in range(3):
+        _write(project)
+        project.database.write_back()
+    _write(project)

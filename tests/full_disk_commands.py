@@ -57,7 +57,7 @@ COMMANDS: dict[str, str] = {
     "validity": "validity DB",
     "build picks": "build DB picks --judge often --dry-run",
     "build balanced": "build DB balanced --name new --per-type 1",
-    "build hard": "build DB hard --name new --judge often --judge seldom --judge thrice",
+    "build hard": "build DB hard --name new --judge often --judge seldom --judge thrice --minority 1",
     "sets": "sets DB",
     "selected-by": "selected-by DB add often --dataset sample",
     "estimate": "estimate DB often",

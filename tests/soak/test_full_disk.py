@@ -5,7 +5,13 @@ The short form of it is tests/unit/cli/test_full_disk.py.
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -32,3 +38,33 @@ def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_does_all_or_says_that_it_did_not(given: Given, disk: SmallDisk, command: str) -> None:
     print(command, try_command(given, disk, command, LEFT), flush=True)
+
+
+def test_a_runner_waits_for_room_and_goes_on(given: Given, disk: SmallDisk) -> None:
+    disk.empty()
+    place = disk.path / "run" / "p.db"
+    place.parent.mkdir()
+    shutil.copy(given.folder / "p.db", place)
+    command = [sys.executable, "-m", "workbench", "verify", str(place), "exact", "--name", "fresh"]
+    log = place.with_name("p.db.runner.log")
+    for left in (60_000, 70_000, 80_000, 100_000, 4_000_000):
+        disk.fill(left)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as running:
+            for _ in range(300):
+                if running.poll() is not None or (log.exists() and "nothing can be stored" in log.read_text()):
+                    break
+                time.sleep(0.1)
+            disk.empty()
+            _, said = running.communicate(timeout=120)
+        assert running.returncode == 0 or "full" in said or "disk" in said
+        assert "Traceback" not in said
+        if running.returncode == 0:
+            break
+    assert running.returncode == 0
+    assert "Traceback" not in log.read_text()
+    with closing(sqlite3.connect(place)) as connection:
+        stored, items = connection.execute(
+            "SELECT (SELECT count(*) FROM verdicts AS v JOIN runs AS r ON r.id = v.run_id JOIN verifiers AS f "
+            "ON f.id = r.verifier_id WHERE f.name = 'fresh'), (SELECT count(*) FROM completions)"
+        ).fetchone()
+    assert stored == items

@@ -39,7 +39,8 @@ def examine(path: Path) -> list[Finding]:
     except Stopped:
         raise
     except StoreError as error:
-        return _hurt(path, None) or [Finding(name="file", ok=False, message=str(error))]
+        # Its hint may be to run doctor.
+        return _hurt(path, None) or [Finding(name="file", ok=False, message=error.message)]
 
 
 def _examined(path: Path, database: LookedAt) -> list[Finding]:

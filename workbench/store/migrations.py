@@ -206,6 +206,9 @@ def _make_whole(path: Path) -> None:
             )
     with OPENING, part_folder(path) as part:
         make(part / path.name, latest_version())
+        if [found.name for found in part.iterdir()] != [path.name]:
+            # A full disk: what was made stands in the log still, which does not go along.
+            raise StoreError(f"{path}: the disk is full.", "Make room on it, then try again.", "space")
         give_name(part / path.name, path)
 
 

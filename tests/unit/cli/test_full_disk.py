@@ -54,7 +54,7 @@ def _words() -> list[str]:
 
 @pytest.mark.parametrize("command", SHORT)
 def test_a_command_does_all_or_says_that_it_did_not(given: Given, disk: SmallDisk, command: str) -> None:
-    found = try_command(given, disk, command, (0, 60_000))
+    found = try_command(given, disk, command, (0, 60_000, 600_000) if command == "import new" else (0, 60_000))
     assert found["said"] >= 1
 
 

@@ -216,7 +216,10 @@ def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[st
                 continue
             covered = "*" if table in _TEXTS[:4] else "count(*)"
             try:
-                read = [database.execute(f'SELECT {covered} FROM "{table}" NOT INDEXED').fetchall() for database in (one, other)]
+                read = [
+                    database.execute(f'SELECT {covered} FROM "{table}" NOT INDEXED').fetchall()
+                    for database in (one, other)
+                ]
             except sqlite3.DatabaseError as error:
                 found.append(f"{table}: {error}")
                 continue

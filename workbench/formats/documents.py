@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -18,8 +18,11 @@ from msgspec import Struct
 from workbench.errors import FormatError
 from workbench.formats.explain import RefusedError, explain_document, refusal
 from workbench.formats.lines import Line, Stream, read_lines
-from workbench.formats.source import FileFormat
+from workbench.formats.source import FileFormat, refuse_bomb
 from workbench.model.item import KEPT_RAW, Refusal
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
 
 MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
 
@@ -30,6 +33,9 @@ LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
 """Formats that are one JSON list."""
 
 _BATCH = 256
+_HELD = 1 << 30
+"""Bytes that rows read together may come to, if each were as long as all of its group."""
+
 _LONGEST_JSON = 512 << 20
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -254,7 +260,7 @@ def _parquet(path: Path) -> Iterator[Row]:
     try:
         with pq.ParquetFile(path) as file:
             number = 0
-            for batch in file.iter_batches(batch_size=_BATCH):
+            for batch in file.iter_batches(batch_size=_rows_at_once(path, file.metadata)):
                 for row in batch.to_pylist():
                     number += 1
                     document = _object(row)
@@ -262,6 +268,21 @@ def _parquet(path: Path) -> Iterator[Row]:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).rstrip(".")
         raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error
+
+
+def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
+    """How many rows are read together, so that a text that stands once and is repeated in each still has room.
+
+    Raises:
+        FormatError: It is said to unpack to hundreds of times its size.
+    """
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    longest = 1
+    for group in groups:
+        packed = sum(group.column(number).total_compressed_size for number in range(group.num_columns))
+        refuse_bomb(path, group.total_byte_size, packed)
+        longest = max(longest, group.total_byte_size)
+    return max(1, min(_BATCH, _HELD // longest))
 
 
 def _object(row: dict[str, Any]) -> bytes:

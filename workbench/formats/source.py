@@ -230,12 +230,21 @@ class _Unzipped:
         """Look at each stretch by itself: what stands round a bomb must not hide it."""
         self._taken += taken
         self._given += given
-        stretch, most = _SUSPICIOUS
-        if self._given < stretch:
+        if self._given < _SUSPICIOUS[0]:
             return
-        if self._given > most * self._taken:
-            raise FormatError(f"{self._place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
+        refuse_bomb(self._place, self._given, self._taken)
         self._taken = self._given = 0
+
+
+def refuse_bomb(place: object, given: int, taken: int) -> None:
+    """Refuse data of which so many bytes come out of so few.
+
+    Raises:
+        FormatError: They are too many.
+    """
+    stretch, most = _SUSPICIOUS
+    if given >= stretch and given > most * taken:
+        raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
 
 
 def _decompressed(file: IO[bytes], counted: _Counted, path: Path) -> Stream:

@@ -6,13 +6,16 @@ import gzip
 import random
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.helpers import make_project
 from workbench.errors import FormatError
-from workbench.formats import source
+from workbench.formats import documents, source
 from workbench.formats.lines import Stream
 from workbench.formats.source import file_hash, first_bytes, open_once, open_stream
 from workbench.services.items.importing import import_files, plan_import
@@ -67,6 +70,38 @@ def test_a_bomb_in_a_bomb_is_unpacked_once(tmp_path: Path) -> None:
     path.write_bytes(_bombs()["nested"])
     assert first_bytes(path).startswith(b"\x1f\x8b")
     assert len(first_bytes(path)) < 1 << 20
+
+
+@pytest.mark.parametrize(("text", "rows"), [("a" * (2 << 20), 1), ("a" * 1_000, 9_000)], ids=["long", "many"])
+def test_a_parquet_bomb_is_refused(tmp_path: Path, text: str, rows: int) -> None:
+    path = tmp_path / "bomb.parquet"
+    table = pa.table({"question": [text] * rows, "answer": ["b"] * rows, "completion": ["c"] * rows})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+    project = make_project(tmp_path)
+    with pytest.raises(FormatError, match="hundreds of times"):
+        import_files(project, plan_import([path]))
+    assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
+
+
+def test_a_text_that_stands_once_and_is_repeated_in_each_row_is_held_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "repeated.parquet"
+    text = random.Random(2).randbytes(100_000).hex()
+    pq.write_table(pa.table({"question": [text] * 2_000, "completion": ["c"] * 2_000}), path, use_dictionary=True)
+    monkeypatch.setattr(documents, "_HELD", 2 << 20)
+    held: list[int] = []
+    batches = pq.ParquetFile.iter_batches
+
+    def watched(file: pq.ParquetFile, **options: int) -> Iterator[pa.RecordBatch]:
+        for batch in batches(file, **options):
+            held.append(batch.nbytes)
+            yield batch
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
+    with path.open("rb") as stream:
+        assert sum(1 for _ in documents.documents(stream, "parquet", path, 1 << 20)) == 2_000
+    assert max(held) <= 2 << 20
 
 
 def test_what_data_unpacks_to_is_read(tmp_path: Path) -> None:

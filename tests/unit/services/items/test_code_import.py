@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -229,7 +230,11 @@ def _break_off(project: Project, records: list[Record]) -> None:
 def _dump(project: Project) -> list[str]:
     connection = sqlite3.connect(project.database.path)
     try:
-        return [line for line in connection.iterdump() if "changes" not in line and "sqlite_sequence" not in line]
+        return [
+            line
+            for line in connection.iterdump()
+            if not re.search("changes|generation", line) and "sqlite_sequence" not in line
+        ]
     finally:
         connection.close()
 

@@ -48,11 +48,16 @@ def _import(project: Project, *files: Path, dataset: str = "d", **options: Any) 
     return import_files(project, plan_import(files, **options), dataset=dataset)
 
 
+_COUNTED = re.compile(r'"?(changes|generation|sqlite_sequence)"')
+
+
 def _dump(path: Path) -> list[str]:
     connection = sqlite3.connect(path)
     try:
-        # The log of changes may grow: whoever copies figures is told that rows came and went.
-        return [line for line in connection.iterdump() if not re.search(r'"?(changes|sqlite_sequence)"', line)]
+        # The log of changes may grow: whoever copies figures is told that rows came and went. Transactions are counted.
+        return [
+            line for line in connection.iterdump() if not re.search(r'"?(changes|generation|sqlite_sequence)"', line)
+        ]
     finally:
         connection.close()
 

@@ -41,7 +41,7 @@ def command(database: str, out: Path, as_json: bool) -> None:
             )
         for note in found.notes:
             say(note)
-        show(f"{found.database}: {'everything is there' if found.is_whole else 'something is missing, see above'}")
+        show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
     if not found.is_whole:
         sys.exit(REFUSED_SOME)
 

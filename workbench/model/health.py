@@ -72,6 +72,7 @@ class Rescued(Struct, frozen=True, kw_only=True):
         changed_questions: Row ids of questions that are not what they were imported as.
         changed_items: Row ids of items that are not.
         notes: What it means, a sentence each.
+        without_digest: Tables with rows whose values carry no digest: a byte changed inside one is not seen.
     """
 
     database: str
@@ -83,6 +84,7 @@ class Rescued(Struct, frozen=True, kw_only=True):
     changed_questions: list[int]
     changed_items: list[int]
     notes: list[str]
+    without_digest: list[str]
 
     @property
     def is_whole(self) -> bool:

@@ -22,6 +22,13 @@ from workbench.store.rescuing import version_of
 _UNREADABLE = (WorkbenchError, checks.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
 """What a value that is not what was stored may lead to."""
 
+_VALUES = Finding(
+    name="values",
+    ok=True,
+    message="checked against digests: texts, gold, models and types; all others (labels and their notes, verdicts and "
+    "their scores, replies …) carry none: what is not named is whole by structure, types and rules",
+)
+
 
 def examine(path: Path) -> list[Finding]:
     """Check a database file: whatever it is, it is only read.
@@ -60,10 +67,11 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
     if trouble and not hurt:
         hurt = [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
     if hurt:
-        return [*hurt, *beside, Finding(name="contents", ok=False, message="not checked: what is hurt comes first")]
+        unchecked = "not checked: what is hurt comes first; what is not named is whole by structure alone"
+        return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
     if not checks.is_ours(connection):
         return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
-    return [_integrity(""), *checks.about_rows(connection), *_contents(path, database, version or 0), *beside]
+    return [_integrity(""), _VALUES, *checks.about_rows(connection), *_contents(path, database, version or 0), *beside]
 
 
 def _log(path: Path) -> list[Finding]:

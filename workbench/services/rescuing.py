@@ -20,6 +20,9 @@ from workbench.store.filesystem import require_local
 from workbench.store.pages import PageFile
 from workbench.store.replacing import put_in_place
 from workbench.store.rescuing import Rescue, Written, version_of
+from workbench.store.text_hashes import COVERED
+
+_NAMED = 3
 
 
 def rescue(path: Path, target: Path) -> Rescued:
@@ -58,6 +61,7 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         version = version_of(file)
         told = Rescue(file, version).write(temporary)
         logged = file.logged
+    unsure = [table.table for table in told.tables if table.rows and table.table not in COVERED]
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(
@@ -69,7 +73,8 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         lost_labels=told.lost_labels,
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
-        notes=[*_foreign_log(path), *_notes(told)],
+        notes=[*_foreign_log(path), *_notes(told), *_without_digest(unsure)],
+        without_digest=unsure,
     )
 
 
@@ -96,6 +101,13 @@ def _notes(written: Written) -> list[str]:
     if written.foreign:
         notes.append(f"tables that are none of workbench's were left: {', '.join(written.foreign)}")
     return notes
+
+
+def _without_digest(tables: list[str]) -> list[str]:
+    if not tables:
+        return []
+    named = ", ".join(tables[:_NAMED]) + (" …" if len(tables) > _NAMED else "")
+    return [f"values of {named} carry no digest: they are as they can be read; a byte changed inside one is not seen"]
 
 
 def _lack(table: TableRescued) -> str:

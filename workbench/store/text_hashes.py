@@ -13,6 +13,9 @@ from workbench.model.progress import stepping
 
 Connection = sqlite3.Connection
 
+COVERED: Final = frozenset({"questions", "question_text", "completions", "completion_text", "sources", "models"})
+"""Tables whose values the hashes cover; nothing but structure and rules tells of the others' values."""
+
 _encode = msgspec.msgpack.Encoder().encode
 
 _QUESTIONS: Final = """

@@ -67,6 +67,18 @@ def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -
     assert (tmp_path / "p.db").read_bytes() == before
 
 
+def test_that_a_changed_note_or_score_is_not_seen_is_said(rich: Path, tmp_path: Path) -> None:
+    data = rich.read_bytes()
+    assert b"because because" in data
+    (tmp_path / "p.db").write_bytes(data.replace(b"because because", b"because recause", 1))
+
+    findings = examine(tmp_path / "p.db")
+
+    assert [finding.name for finding in findings if not finding.ok] == []
+    (said,) = (finding.message for finding in findings if finding.name == "values")
+    assert all(word in said for word in ("notes", "scores", "no", "digests", "structure"))
+
+
 def test_a_text_that_was_changed_is_told(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     (tmp_path / "p.db").write_bytes(data.replace(b"Question q3?", b"Question q8?", 1))

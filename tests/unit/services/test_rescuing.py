@@ -15,6 +15,7 @@ from tests.hurting import KINDS, hurt, owners, places, rich_project, spared
 from workbench.services.care import doctor
 from workbench.services.project import open_project
 from workbench.services.rescuing import rescue
+from workbench.store.text_hashes import COVERED
 
 MADE_ANEW = {"changes", "generation", "sqlite_sequence", "_sqlite_migrations"}
 
@@ -43,6 +44,10 @@ def tables(path: Path) -> dict[str, list[Any]]:
 def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) -> None:
     found = rescue(rich, tmp_path / "out.db")
     assert found.is_whole
+    # A note or a score that was changed would look the same.
+    assert {"label_events", "verdicts"} <= {*found.without_digest}
+    assert not COVERED & {*found.without_digest}
+    assert any("carry no digest" in note for note in found.notes)
     assert tables(tmp_path / "out.db") == tables(rich)
 
 

@@ -80,6 +80,7 @@ class Salvage:
         self.trees = {name: self._tree(schema.tables[name]) for name in only or schema.tables}
         self._index_pages: dict[str, list[tuple[int, int]]] = {}
         self._hurt_indexes: set[str] = set()
+        self._read_indexes: set[str] = set()
         if not only:
             for name in schema.indexes:
                 self._index_pages[name] = self._of_index(name)
@@ -100,17 +101,31 @@ class Salvage:
 
     def entries(self, index: IndexShape) -> Iterator[tuple[Values, int]]:
         """What can be read of an index: values, and the row id they stand for."""
-        width = len(index.columns) + 1
+        for values in self._index_records(index):
+            if values is not None and isinstance(values[-1], int):
+                yield values[:-1], values[-1]
+
+    def is_whole(self, index: IndexShape) -> bool:
+        """Whether every page of an index could be read, and every record on them is one of its own."""
+        if index.name not in self._read_indexes:
+            self._read_indexes.add(index.name)
+            if any(values is None for values in self._index_records(index)):
+                self._hurt_indexes.add(index.name)
+        return index.name not in self._hurt_indexes
+
+    def _index_records(self, index: IndexShape) -> Iterator[Values | None]:
+        """An index's records; None for one that can't be read or can't be its own."""
+        wanted = self._kinds_of(index)
         for number, kind in self._index_pages[index.name]:
             data = self._file.page(number)
             for cell in self._file.cells(number, data, kind):
                 values = self._decoded(data, cell, kind)
-                if values is not None and len(values) == width and isinstance(values[-1], int):
-                    yield values[:-1], values[-1]
+                yield values if values is not None and _are(values, wanted) else None
 
-    def is_whole(self, index: IndexShape) -> bool:
-        """Whether every page of an index could be read."""
-        return index.name not in self._hurt_indexes
+    def _kinds_of(self, index: IndexShape) -> list[tuple[type, ...]]:
+        """The types that values of an index's records have, the row id last."""
+        kinds = {column.name: column.kinds for column in self._schema.tables[index.table].columns}
+        return [*(kinds[name] for name in index.columns), (int,)]
 
     def _master(self) -> dict[tuple[str, str], int]:
         """(type, name) -> root page, of all that the list of tables still tells."""
@@ -247,14 +262,8 @@ class Salvage:
         data = self._file.page(number)
         records = [self._decoded(data, cell, kind) for cell in self._file.cells(number, data, kind)]
         for index in self._schema.indexes.values():
-            kinds = {column.name: column.kinds for column in self._schema.tables[index.table].columns}
-            wanted = [*(kinds[name] for name in index.columns), (int,)]
-            if all(
-                values is not None
-                and len(values) == len(wanted)
-                and all(value is None or isinstance(value, kind) for value, kind in zip(values, wanted, strict=True))
-                for values in records[:_TRIED]
-            ):
+            wanted = self._kinds_of(index)
+            if all(values is not None and _are(values, wanted) for values in records[:_TRIED]):
                 return True
         return False
 
@@ -308,3 +317,10 @@ class Salvage:
             return self._file.record(data, cell, kind)[0]
         except Undecodable:
             return None
+
+
+def _are(values: Values, kinds: list[tuple[type, ...]]) -> bool:
+    """Whether a record's values are of these types; any may be NULL."""
+    return len(values) == len(kinds) and all(
+        value is None or isinstance(value, kind) for value, kind in zip(values, kinds, strict=True)
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hurting import KINDS, false_words, hurt, owners, rich_project
+from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
 from workbench.services.examining import examine
 from workbench.services.repairing import NotRepairedError, repair
 
@@ -53,6 +53,23 @@ def test_an_index_is_made_anew_and_what_was_there_is_kept(rich: Path, tmp_path: 
     assert (tmp_path / "p.db.before-repair-1").read_bytes() == before
     assert wrong(tmp_path / "p.db") == {}
     assert repair(tmp_path / "p.db").done == []
+
+
+def test_pages_of_another_index_hurt_the_index_and_not_its_table(rich: Path, tmp_path: Path) -> None:
+    data, page = bytearray(rich.read_bytes()), {name: number for number, name in owners(rich).items()}
+    one, other = (
+        slice((page[name] - 1) * PAGE, page[name] * PAGE) for name in ("questions_key", "label_events_annotator")
+    )
+    data[one], data[other] = data[other], data[one]
+    (tmp_path / "p.db").write_bytes(data)
+
+    assert wrong(tmp_path / "p.db") == {
+        "index questions_key": "repair",
+        "index label_events_annotator": "repair",
+        "contents": "",
+    }
+    repair(tmp_path / "p.db")
+    assert wrong(tmp_path / "p.db") == {}
 
 
 def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ from msgspec import Struct
 from platformdirs import user_cache_path
 
 from workbench.config.file import write_whole
-from workbench.errors import VerifierError
+from workbench.errors import UsageError, VerifierError
 from workbench.model.code import Level
 from workbench.verifiers.execution.attacks.attack import AttackResult, corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
@@ -197,7 +197,7 @@ def _is_ours(about: os.stat_result) -> bool:
 
 def _remember(place: Path, level: Level) -> None:
     """Keep what was found; where nothing can be written, it is found anew each time."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, UsageError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(place, json.dumps(level))
         place.chmod(0o600)

@@ -15,9 +15,16 @@ def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: 
     connection.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?)", (annotator, completion, note, now()))
 
 
-def drop(connection: sqlite3.Connection, annotator: int, completion: int) -> None:
-    """Forget a note: its label has been stored."""
-    connection.execute("DELETE FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
+def drop(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
+    """Forget a note: its label has been stored.
+
+    Args:
+        until: When the label was given; a note begun later stays.
+    """
+    connection.execute(
+        "DELETE FROM drafts WHERE annotator_id = ?1 AND completion_id = ?2 AND (?3 IS NULL OR updated_at <= ?3)",
+        (annotator, completion, until),
+    )
 
 
 def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from msgspec import UNSET, Struct
+from msgspec import Struct
 
 from workbench.errors import StoreError, WorkbenchError
-from workbench.model.label import LabelLine, Task
 from workbench.services.labelling import kept
 from workbench.services.labelling.labels import import_labels, put_lines
 from workbench.services.project import Project
-from workbench.store import assignments, events, label_lines, people
-from workbench.store.assignments import Purpose
-
-_PURPOSES: dict[str, Purpose] = {"label": "quota", "repeat": "repeat", "check": "check"}
 
 
 class BroughtIn(Struct, frozen=True, kw_only=True):
@@ -44,7 +39,7 @@ def bring_in(project: Project) -> BroughtIn | None:
         return None
     file = project.kept.path
     try:
-        report = put_lines(project, lines, first=_take_slot)
+        report = put_lines(project, lines)
     except StoreError as error:
         if not error.is_away:
             raise
@@ -69,18 +64,3 @@ def bring_in_left(project: Project) -> list[BroughtIn]:
             path.unlink(missing_ok=True)
         found.append(BroughtIn(stored=report.imported + report.unchanged, refused=said, file=path if said else None))
     return found
-
-
-def _take_slot(connection: events.Connection, line: LabelLine) -> None:
-    """The person's own slot on the item is done with the label, as when it is given in the app."""
-    if line.kind is UNSET or line.kind not in _PURPOSES:
-        return
-    task: Task = "correctness" if line.task is UNSET else line.task
-    if task == "correctness":
-        found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
-        places = [place[0] for place in found]
-    else:
-        places = [place[0] for place in label_lines.find_questions(connection, line.question_id or "", line.dataset)]
-    if len(places) == 1:
-        person = people.add(connection, line.annotator, "annotator")
-        assignments.take_own(connection, task, places[0], person, _PURPOSES[line.kind])

@@ -15,12 +15,13 @@ from workbench.errors import AnnotationError, UsageError
 from workbench.formats import labels as label_files
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
-from workbench.services.labelling import ledger
+from workbench.services.labelling import checks, ledger
 from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.believing import check_past
 from workbench.services.project import Project
+from workbench.services.settings import settings_of
 from workbench.services.transactions import some_at_a_time
-from workbench.store import events, label_lines, merging, people, states
+from workbench.store import assignments, drafts, events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
 """Namespace of the uuids derived for lines that carry none."""
@@ -91,8 +92,11 @@ def _take_all(
 ) -> None:
     for some in some_at_a_time(lines):
         with project.database.write("full") as connection:
+            checked: set[int] = set()
             for number, line in some:
-                _take(connection, report, number, line, first)
+                checked |= _take(connection, report, number, line, first)
+            for person in checked:
+                checks.review(connection, person, settings_of(project).annotation)
     report.refusals.sort(key=lambda refusal: int(str(refusal["line"])))
 
 
@@ -103,7 +107,9 @@ def _refuse(report: LabelsImported, number: int, field: str | None, message: str
 
 def _take(
     connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
-) -> None:
+) -> set[int]:
+    """Store a line or refuse it; returns whose answer to a check it is."""
+    stored: list[LabelEvent] = []
     connection.execute("SAVEPOINT line")
     try:
         if first is not None:
@@ -118,6 +124,7 @@ def _take(
         report.contradicting += bool(stored) and _contradicts(line)
     finally:
         connection.execute("RELEASE line")
+    return {event.annotator for event in stored if event.kind == "check" and event.task == "correctness"}
 
 
 def _contradicts(line: LabelLine) -> bool:
@@ -125,8 +132,8 @@ def _contradicts(line: LabelLine) -> bool:
     return bool(contradictions(line.verdict, tags, None if line.partial is UNSET else line.partial))
 
 
-def _put_line(connection: events.Connection, line: LabelLine) -> int:
-    """Store what a line says; returns how many events were new."""
+def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent]:
+    """Store what a line says; returns the events that were new."""
     completion, question, dataset, question_key = _place(connection, line)
     name = people.tidy(line.annotator)
     person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
@@ -135,7 +142,7 @@ def _put_line(connection: events.Connection, line: LabelLine) -> int:
     if line.kind is not UNSET:
         subject = completion if task == "correctness" else question
         return _put(connection, line, _whole(connection, line, line.kind, task, subject, person, key))
-    stored = 0
+    stored = []
     if line.verdict is not None and task == "correctness":
         stored += _put(connection, line, _said(connection, line, task, completion, person, key))
     if line.answer_subtype is not None and not _type_stands(connection, line, question, person):
@@ -249,8 +256,8 @@ def _whole(
     )
 
 
-def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> int:
-    """Store an event unless it is there; returns how many were new.
+def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
+    """Store an event unless it is there, with what follows from it; returns it if it was new.
 
     Raises:
         _Refused: Its uuid is there with other content, or it is nothing that another database would take.
@@ -263,7 +270,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> i
     else:
         new = _again(connection, line, event)
     if new is None:
-        return 0
+        return []
     try:
         event_rows.check(new)
         check_past(new.created_at)
@@ -272,7 +279,13 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> i
     ledger.record(connection, new)
     if new.kind in ("label", "retraction", "reopen"):
         merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
-    return 1
+    elif new.kind in ("check", "repeat"):
+        merging.settle_own_slots(connection, new.task, new.subject, [new.annotator])
+    if new.kind in ("label", "check", "repeat") and new.task == "correctness":
+        drafts.drop(connection, new.annotator, new.subject, until=new.created_at)
+        if new.verdict == "unsuitable" and line.answer_subtype is None:
+            assignments.give_back(connection, new.subject, new.annotator)
+    return [new]
 
 
 def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:

@@ -16,8 +16,10 @@ from msgspec import structs
 
 from tests.helpers import make_project, mean_nobody, numbered
 from workbench.beside.processes import Process
+from workbench.model.policy import AnnotationPolicy
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.labelling import checks, ledger, people
 from workbench.services.labelling import kept as keeping
-from workbench.services.labelling import ledger, people
 from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.labelling.bringing_in import bring_in, bring_in_left
@@ -176,6 +178,62 @@ def test_what_a_killed_process_has_kept_is_stored_by_the_next_that_opens_the_dat
         file.write_text("".join(file.read_text().splitlines(keepends=True)[:2]))
         assert [one.file for one in bring_in_left(later)] == [None]
         assert bring_in_left(later) == []
+
+
+def _window(project: Project, _: Path) -> None:
+    assert bring_in(project) is not None
+
+
+def _left(project: Project, file: Path) -> None:
+    # Whoever wrote it has ended: their number is nobody's.
+    file.rename(file.with_name(f"{project.path.name}.unsaved-{2**22 + 1}-7.jsonl"))
+    assert [brought.refused for brought in bring_in_left(project)] == [()]
+
+
+def _by_hand(project: Project, file: Path) -> None:
+    assert import_labels(project, file).refused == 0
+
+
+@pytest.mark.parametrize("door", [_window, _left, _by_hand])
+@pytest.mark.parametrize("kind", ["label", "check", "repeat"])
+def test_by_every_door_what_it_was_an_answer_to_is_done_as_if_given_at_once(
+    project: Project, tmp_path: Path, kind: str, door: Callable[[Project, Path], None]
+) -> None:
+    (project.path.parent / "workbench.toml").write_text("[annotation]\ncheck_minimum = 1\n")
+    if kind == "check":
+        chosen = Selection((parse_condition("completion_id=c3"),))
+        _rows(project, "DELETE FROM assignments WHERE subject = 4")
+        assert checks.add_checks(project, chosen).added == 1
+    if kind == "repeat":
+        with closing(AnnotationSession(project, "amira", policy=AnnotationPolicy(repeat_share=0))) as before:
+            once = before.next()
+            assert once is not None
+            before.submit(once, Answer(verdict="correct", subtype="A1"))
+    rates = AnnotationPolicy(check_rate=kind == "check", repeat_share=kind == "repeat", repeat_after_hours=0)
+    with closing(AnnotationSession(project, "amira", policy=rates)) as amira:
+        item = amira.next()
+        assert item is not None
+        amira.keep_draft(item, "no reference")
+        project.path.rename(tmp_path / "away")
+        amira.submit(item, Answer(verdict="unsuitable", reason="proof"))
+        file = project.kept.path
+        assert file is not None
+        (tmp_path / "away").rename(project.path)
+        door(project, file)
+        slots = "SELECT task, state FROM assignments WHERE annotator_id = 1 AND subject = ? AND purpose = ?"
+        assert _rows(project, slots, item.completion, _PURPOSE[kind]) == [("correctness", "done")]
+        assert [event.kind for event in events.every(project.database.reader())][-1] == kind
+        assert _rows(project, "SELECT count(*) FROM drafts") == [(0,)]
+        # Who is wrong at a check has no further items.
+        assert _rows(project, "SELECT paused_at IS NOT NULL FROM annotators WHERE id = 1") == [(kind == "check",)]
+
+
+_PURPOSE = {"label": "quota", "check": "check", "repeat": "repeat"}
+
+
+def _rows(project: Project, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    with project.database.write() as connection:
+        return connection.execute(sql, parameters).fetchall()
 
 
 def test_by_hand_they_are_brought_in_as_a_label_file(

@@ -89,6 +89,7 @@ class Tab:
                 await self.press(keys)
                 await asyncio.sleep(0.05)
         reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
 
     async def say(self, message: object) -> None:
         """Send a message."""

@@ -321,9 +321,11 @@ async def test_a_body_that_never_comes_is_not_waited_for(
 
 async def test_the_environment_of_the_app_holds_no_keys() -> None:
     ours = {"PATH": "/bin", "SECRET_API_KEY": "k", "OPENAI_API_KEY": "k", "PYTHONSTARTUP": "x", "LC_ALL": "C.UTF-8"}
+    # Labels that wait for the database are looked for where every other window keeps them.
+    ours["XDG_STATE_HOME"] = "/state"
     given = app_process.environment(app_process.Size(80, 24), ours)
     assert "k" not in given.values()
-    assert {name for name in given if name in ours} == {"PATH", "LC_ALL"}
+    assert {name for name in given if name in ours} == {"PATH", "LC_ALL", "XDG_STATE_HOME"}
 
 
 async def test_a_killed_process_is_an_end_like_any(ann: ClientSession, address: Address) -> None:

@@ -26,7 +26,7 @@ DRIVER = "workbench.tui.served:ServedDriver"
 
 _KEPT = {
     *("PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUTF8"),
-    *("HOME", "XDG_CONFIG_HOME", "WORKBENCH_CONFIG_DIR", "TMPDIR"),
+    *("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "WORKBENCH_CONFIG_DIR", "TMPDIR"),
     *("LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR"),
 }
 _READY = b"__GANGLION__\n"

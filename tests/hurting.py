@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tests.helpers import make_project, numbered
-from workbench.model.health import Finding
+from workbench.model.health import Finding, Rescued
 from workbench.model.label import LabelEvent
 from workbench.services.labelling import ledger
 from workbench.services.labelling.people import assign
@@ -226,6 +226,43 @@ def false_words(whole: Path, path: Path, findings: Sequence[Finding]) -> list[st
             if read[0] != read[1]:
                 found.append(table)
     return found
+
+
+def false_alarms(whole: Path, damage: Damage, findings: Sequence[Finding]) -> list[str]:
+    """Tables and indexes that are called hurt although no page of them, nor of what repeats them, was."""
+    with closing(_opened(whole)) as connection:
+        tables = dict(connection.execute("SELECT name, tbl_name FROM sqlite_master").fetchall())
+    pages = owners(whole)
+    hit = {pages[page] for page in damage.pages if page in pages}
+    if "sqlite_schema" in hit:
+        return []
+    hit = {tables[name] for name in hit}
+    named = [
+        name for name in tables for one in findings if not one.ok and one.name in (f"table {name}", f"index {name}")
+    ]
+    return [f"{name} is not hurt" for name in named if tables[name] not in hit]
+
+
+def false_numbers(whole: Path, found: Rescued) -> list[str]:
+    """Tables of which rescue tells another number of missing rows than there are; texts that are told by stand-ins."""
+    wrong = []
+    with closing(_opened(whole)) as connection:
+        for table in found.tables:
+            (rows,) = connection.execute(f'SELECT count(*) FROM "{table.table}" NOT INDEXED').fetchone()
+            is_told = table.missing is not None and not table.is_derived and not table.table.endswith("_text")
+            if is_told and table.rows + table.dropped + (table.missing or 0) != rows:
+                wrong.append(f"{table.table}: {table.rows} of {rows}, {table.missing} missing")
+    return wrong
+
+
+def changed_texts(whole: Path, out: Path) -> list[str]:
+    """Tables whose values carry digests and are not what they were."""
+    with closing(_opened(whole)) as one, closing(_opened(out)) as other:
+        return [
+            table
+            for table in _TEXTS
+            if len({str(sorted(database.execute(f'SELECT * FROM "{table}"'))) for database in (one, other)}) > 1
+        ]
 
 
 def _opened(path: Path) -> sqlite3.Connection:

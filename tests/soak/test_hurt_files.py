@@ -13,7 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.hurting import KINDS, false_words, hurt, owners, places, rich_project, spared
+from tests.hurting import (
+    KINDS,
+    changed_texts,
+    false_alarms,
+    false_numbers,
+    false_words,
+    hurt,
+    owners,
+    places,
+    rich_project,
+    spared,
+)
 from workbench.errors import StoreError
 from workbench.services.examining import examine
 from workbench.services.rescuing import rescue
@@ -43,13 +54,17 @@ def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tm
         page, kind = draw.choice(by_name[name]), draw.choice(KINDS)
         damage = hurt(whole, path, page, kind, number)
         told = f"{number} {damage.kind} {name} {page}"
-        wrong += [f"{told}: doctor: {word}" for word in false_words(whole, path, examine(path))]
+        findings = examine(path)
+        words = [*false_words(whole, path, findings), *false_alarms(whole, damage, findings)]
+        wrong += [f"{told}: doctor: {word}" for word in words]
         out.unlink(missing_ok=True)
         try:
-            rescue(path, out)
+            found = rescue(path, out)
         except StoreError as error:
             wrong.append(f"{told}: {error}")
             continue
+        words = [*false_numbers(whole, found), *(changed_texts(whole, out) if found.is_whole else [])]
+        wrong += [f"{told}: rescue: {word}" for word in words]
         back = labels(out)
         readable = {one for one, place in standing.items() if spared(damage, place)}
         if any(back.get(one) != given[one] for one in readable):

@@ -163,7 +163,8 @@ class Salvage:
     def _follow(self, tree: Tree, number: int, depth: int) -> None:
         """Take a page and all below it into a tree, where they are its own."""
         data = self._file.page(number)
-        kind = self._kind(tree.shape, number, data) if number not in self._inside and depth <= _DEEPEST else 0
+        is_own = number not in self._inside and depth <= _DEEPEST
+        kind = self._kind(tree.shape, number, data, depth) if is_own else 0
         if not kind:
             tree.lost += 1
             return
@@ -178,13 +179,15 @@ class Salvage:
                 else:
                     tree.lost += 1
 
-    def _kind(self, shape: Shape, number: int, data: bytes) -> int:
+    def _kind(self, shape: Shape, number: int, data: bytes, depth: int) -> int:
         """What a page of a table's tree is to be read as, whatever it says itself; 0 where it is none of it."""
         leaf, interior = (LEAF_TABLE, INTERIOR_TABLE) if shape.by_rowid else (LEAF_INDEX, INTERIOR_INDEX)
         said = self._file.kind(number, data)
         if len(data) < self._file.size:
             return 0
-        is_leaf = self._fits(shape, number, leaf) or (said == leaf and self._is_empty(number, data))
+        # Below a root no page is ever empty.
+        is_empty = depth == 0 and said == leaf and self._is_empty(number, data)
+        is_leaf = self._fits(shape, number, leaf) or is_empty
         if is_leaf and (said == leaf or self._file.accounted(number, data, leaf)):
             return leaf
         if said == interior or self._file.accounted(number, data, interior):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.hurting import KINDS, hurt, owners, places, rich_project, spared
+from tests.hurting import KINDS, PAGE, hurt, owners, places, rich_project, spared
 from workbench.services.care import doctor
 from workbench.services.project import open_project
 from workbench.services.rescuing import rescue
@@ -49,6 +49,22 @@ def test_of_a_whole_database_every_row_comes_back(rich: Path, tmp_path: Path) ->
     assert not COVERED & {*found.without_digest}
     assert any("carry no digest" in note for note in found.notes)
     assert tables(tmp_path / "out.db") == tables(rich)
+
+
+@pytest.mark.parametrize("name", ["assignments", "label_events"])
+def test_an_empty_page_among_rows_is_one_that_is_lost(rich: Path, tmp_path: Path, name: str) -> None:
+    data, pages = bytearray(rich.read_bytes()), owners(rich)
+    empty = next(page for page, owner in pages.items() if owner == "evolutions")
+    row = max(place.page for place in places(rich, name).values())
+    one, other = (slice((page - 1) * PAGE, page * PAGE) for page in (empty, row))
+    data[one], data[other] = data[other], data[one]
+    (tmp_path / "hurt.db").write_bytes(data)
+
+    found = rescue(tmp_path / "hurt.db", tmp_path / "out.db")
+
+    told = next(one for one in found.tables if one.table == name)
+    assert told.pages_lost == 1
+    assert (told.rows, told.missing or 0) == (len(table(rich, name)), 0)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])

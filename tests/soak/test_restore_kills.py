@@ -6,7 +6,6 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -187,30 +186,84 @@ def test_whatever_is_killed_is_whole_or_not_there(scene: Path, tmp_path: Path, n
     assert found["old"] or found["new"]
 
 
+WRITER = """
+import itertools, os, sys, time
+from workbench.errors import WorkbenchError
+from workbench.store.connection import Database
+_, path, stop, stays = sys.argv
+for n in itertools.count():
+    if os.path.exists(stop):
+        break
+    try:
+        database = Database(path)
+        try:
+            for k in range(3):
+                with database.write("full") as connection:
+                    connection.execute("INSERT INTO models (name) VALUES (?)", (f"{n}-{k}",))
+                print(f"{n}-{k}", flush=True)
+            if stays:
+                sys.stdin.readline()
+        finally:
+            database.close()
+    except WorkbenchError as error:
+        print("refused:", error.message, file=sys.stderr, flush=True)
+    time.sleep(0.05)
+"""
+
+
 @pytest.mark.soak
-def test_no_acknowledged_label_is_lost_to_restores_under_a_writer(tmp_path: Path) -> None:
-    """A restore never takes a database from under whoever writes to it."""
+def test_no_acknowledged_label_is_lost_to_restores_under_writers_that_come_and_go(tmp_path: Path) -> None:
+    """What was acknowledged is in the database or in one that was kept, and each of them is whole."""
+    path = tmp_path / "p.db"
     project = make_project(tmp_path, numbered(4))
     backup(project, tmp_path / "copy.db")
     project.close()
-    script = (
-        "import sys; from tests.unit.store.test_logs import Database\n"
-        "database = Database(sys.argv[1]); print('open', flush=True)\n"
-        "for n in range(400):\n"
-        "    with database.write('full') as c: c.execute('INSERT INTO models (name) VALUES (?)', (f'{n}',))\n"
-        "sys.stdin.read(); database.close()"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path / "p.db")], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as writer:
+    found = Counter[str]()
+    with (tmp_path / "acknowledged").open("wb") as acknowledged:
+        command = [sys.executable, "-c", WRITER, str(path), str(tmp_path / "stop"), ""]
+        with subprocess.Popen(command, stdout=acknowledged, stderr=subprocess.DEVNULL) as writer:
+            while writer.poll() is None and found.total() < 60:
+                try:
+                    restore(tmp_path / "copy.db", path)
+                    found["restored"] += 1
+                except StoreError:
+                    found["refused"] += 1
+            (tmp_path / "stop").touch()
+    assert writer.returncode == 0
+    there = set[str]()
+    for file in [path, *tmp_path.glob("p.db.before-restore-*")]:
+        if file.name.endswith(("-wal", "-journal")):
+            continue
+        with closing(Database(file)) as database:
+            assert database.reader().execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            there |= {name for (name,) in database.reader().execute("SELECT name FROM models")}
+    said = set((tmp_path / "acknowledged").read_text(encoding="ascii").split())
+    print("writers that come and go", dict(found), len(said), "acknowledged", len(said - there), "lost")
+    assert said <= there
+    assert said
+
+
+@pytest.mark.soak
+def test_no_database_is_taken_from_under_who_writes_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "p.db"
+    project = make_project(tmp_path, numbered(4))
+    backup(project, tmp_path / "copy.db")
+    project.close()
+    command = [sys.executable, "-c", WRITER, str(path), str(tmp_path / "stop"), "stays"]
+    said = 0
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
         assert writer.stdin
         assert writer.stdout
-        writer.stdout.readline()
-        for _ in range(20):
+        while writer.stdout.readline():
+            said += 1
             with pytest.raises(StoreError, match="is open in process"):
-                restore(tmp_path / "copy.db", tmp_path / "p.db")
-        writer.stdin.close()
-    with closing(open_project(tmp_path / "p.db")) as again:
-        assert again.database.reader().execute("SELECT count(*) FROM models").fetchone() == (400,)
-    with closing(sqlite3.connect(tmp_path / "p.db")) as raw:
-        assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                restore(tmp_path / "copy.db", path)
+            if said == 60:
+                (tmp_path / "stop").touch()
+            if said % 3 == 0:
+                writer.stdin.write(b"\n")
+                writer.stdin.flush()
+    assert (writer.returncode, said) == (0, 60)
+    with closing(open_project(path)) as again:
+        assert again.database.reader().execute("SELECT count(*) FROM models").fetchone() == (60,)
+    assert not list(tmp_path.glob("p.db.before-restore-*"))

@@ -2,8 +2,8 @@
 
 At any moment, and after a kill at any moment, the name leads to the whole old database or to the whole new one: the old
 file gets a second name first, with copies of its logs, then the new one takes the first, only then the logs go where
-their copies are. In between they lie beside a file that is not their own, which is told when it is opened
-(`store/logs.py`).
+their copies are. In between they lie beside a file that is not their own: whoever opens it then waits, and after a kill
+it is told when it is opened (`store/logs.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from pathlib import Path
 
 from workbench.errors import StoreError
 from workbench.store.migrations import give_name
-from workbench.store.users import ENDS, beside, unused
+from workbench.store.users import ENDS, beside, unused, waited_for
 
 _KEPT = ".before-"
+_INDEX = "-shm"
+"""SQLite makes it anew; it is locked, which to read it would end."""
 
 
 def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: str = "restore") -> tuple[Path, ...]:
@@ -43,7 +45,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         temporary.unlink(missing_ok=True)
         _store_names(target.parent)
         return ()
-    with unused(target):
+    with unused(target), waited_for(temporary, target):
         _drop_second_names(target)
         place = _free_name(target, before) if keep else None
         kept = _keep(target, place) if place is not None else ()
@@ -53,7 +55,7 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         for end in ENDS[1:]:
             if not beside(target, end).exists():
                 continue
-            if place is None:
+            if place is None or end == _INDEX:
                 beside(target, end).unlink()
             else:
                 beside(target, end).replace(beside(place, end))
@@ -66,7 +68,7 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
     kept = []
     for end in ENDS:
         file, second = beside(target, end), beside(place, end)
-        if not file.exists():
+        if end == _INDEX or not file.exists():
             continue
         kept.append(second)
         if end:

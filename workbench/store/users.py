@@ -58,23 +58,48 @@ def unused(path: Path) -> Iterator[None]:
     """
     require_unused(path)
     with ExitStack() as held:
-        for end, (begin, size) in _LOCKED.items():
-            file = beside(path, end)
-            try:
-                descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
-            except (FileNotFoundError, PermissionError):
-                # Nobody can write to what may not be written to.
-                continue
-            held.callback(os.close, descriptor)
-            try:
-                fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, size, begin)
-                there = _inode(file)
-            except OSError as error:
-                raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
-            status = os.fstat(descriptor)
-            if (status.st_dev, status.st_ino) != there:
-                raise StoreError(f"{path} was replaced just now.", "Look at it, then try again.")
+        for end in _LOCKED:
+            with suppress(FileNotFoundError):
+                held.enter_context(_locked(beside(path, end), path, end))
         yield
+
+
+@contextmanager
+def waited_for(file: Path, path: Path) -> Iterator[None]:
+    """While inside, whoever opens a database's file waits, also once it has another name.
+
+    Args:
+        path: What it is called in messages.
+
+    Raises:
+        StoreError: Somebody has it open.
+    """
+    with _locked(file, path, ""):
+        yield
+
+
+@contextmanager
+def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
+    """Hold SQLite's locks on a file; they are lost as soon as this process closes that file anywhere."""
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+    except PermissionError:
+        # Nobody can write to what may not be written to.
+        yield
+        return
+    try:
+        begin, size = _LOCKED[end]
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, size, begin)
+            there = _inode(file)
+        except OSError as error:
+            raise StoreError(f"{path} is in use.", "Close the app, the runner or the server first.") from error
+        status = os.fstat(descriptor)
+        if (status.st_dev, status.st_ino) != there:
+            raise StoreError(f"{path} was replaced just now.", "Look at it, then try again.")
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _inode(file: Path) -> Inode:

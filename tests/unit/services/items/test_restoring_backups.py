@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -57,8 +57,9 @@ def test_a_crashed_database_is_kept_with_its_log(home: Path) -> None:
 
     report = restore(home / "copy.db", home / "p.db")
 
-    assert [Path(name).name for name in report.kept] == [f"p.db.before-restore-1{end}" for end in ("", "-wal", "-shm")]
-    assert {Path(name).read_bytes() for name in report.kept} == {before[n] for n in ("p.db", "p.db-wal", "p.db-shm")}
+    assert [Path(name).name for name in report.kept] == [f"p.db.before-restore-1{end}" for end in ("", "-wal")]
+    assert [Path(name).read_bytes() for name in report.kept] == [before[name] for name in ("p.db", "p.db-wal")]
+    assert not (home / "p.db-shm").exists()
     assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 4)
 
 
@@ -323,3 +324,48 @@ def test_every_copy_has_a_generation_of_its_own(home: Path) -> None:
     ]
     assert len(set(found)) == 4
     assert logs.foreign_log(home / "p.db") is None
+
+
+@pytest.mark.parametrize("crashed", [False, True])
+@pytest.mark.parametrize("does", ["restore", "backup"])
+def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
+    home: Path, monkeypatch: pytest.MonkeyPatch, does: str, crashed: bool
+) -> None:
+    """A stranger, who knows nothing of generations, gets in between the new file and the moving of the old logs."""
+    place = home / ("p.db" if does == "restore" else "copy.db")
+    if crashed:
+        crash(place)
+    script = (
+        "import sqlite3, sys\n"
+        "connection = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)\n"
+        "try:\n"
+        "    connection.execute('PRAGMA journal_mode = WAL')\n"
+        "    connection.execute(\"INSERT INTO models (name) VALUES ('at once')\")\n"
+        "    print('written', flush=True)\n"
+        "except sqlite3.OperationalError:\n"
+        "    print('waits', flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    old, said = place.stat().st_ino, []
+
+    with ExitStack() as strangers, monkeypatch.context() as patch:
+
+        def looked(_: Path) -> None:
+            if not said and place.stat().st_ino != old:
+                stranger = strangers.enter_context(
+                    subprocess.Popen(
+                        [sys.executable, "-c", script, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                    )
+                )
+                assert stranger.stdout
+                said.append(stranger.stdout.readline())
+
+        patch.setattr(replacing, "_store_names", looked)
+        if does == "restore":
+            restore(home / "copy.db", place)
+        else:
+            with closing(open_project(home / "p.db")) as project:
+                backup(project, place, force=True, discard=True)
+        with closing(sqlite3.connect(place)) as connection:
+            found = connection.execute("SELECT count(*) FROM models WHERE name = 'at once'").fetchone()
+        assert (said, found) == ([b"waits\n"], (0,))

@@ -346,7 +346,8 @@ def test_whoever_opens_the_new_database_at_once_keeps_the_log_it_writes(
         "    print('waits', flush=True)\n"
         "sys.stdin.read()\n"
     )
-    old, said = place.stat().st_ino, []
+    old = place.stat().st_ino
+    said: list[bytes] = []
 
     with ExitStack() as strangers, monkeypatch.context() as patch:
 

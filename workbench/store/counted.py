@@ -157,13 +157,21 @@ class Counted(sqlite3.Connection):
         found, name = [], ""
         # Explained once more after the schema has changed, the same statement would show freed memory.
         self._asked += 1
-        for _, operation, _, _, _, text, *_ in super().execute(f"EXPLAIN /* {self._asked} */ {sql}", parameters):
+        for _, operation, _, _, _, text, *_ in self._explained(f"EXPLAIN /* {self._asked} */ {sql}", parameters):
             if operation in ("Init", "Trace") and isinstance(text, str) and text.startswith("-- "):
                 said = text.removeprefix("-- ")
                 begins = said.startswith("TRIGGER ")
                 name = said.removeprefix("TRIGGER ") if begins else name
                 found.append((name, "" if begins else said))
         return found
+
+    def _explained(self, sql: str, parameters: Any) -> list[Any]:
+        # A blob of the statement is shown as if it were text.
+        usual, self.text_factory = self.text_factory, lambda data: data.decode("utf-8", "replace")
+        try:
+            return super().execute(sql, parameters).fetchall()
+        finally:
+            self.text_factory = usual
 
     def _counts(self, effects: _Effects) -> tuple[int, int]:
         """Rows that were ever changed on this connection, and the last note, which takes looking up."""

@@ -14,6 +14,7 @@ import pytest
 from tests.servers.scripted import Received, scripted
 from tests.unit.cli.judge_desk import HOSTILE, KEY, VARIABLE, Desk, content
 from tests.unit.verifiers.judges.recount import recounted
+from workbench.verifiers.control_tokens import neutralised
 
 REFERENCE = pytest.mark.parametrize("reference", ["true", "false"])
 CHAINS = {
@@ -122,7 +123,7 @@ def test_every_text_goes_out_to_the_byte_and_the_reference_only_when_wanted(judg
         fence = FENCE.findall(sent)[0]
         for one in HOSTILE:
             for kind in ("question", "reference", "completion"):
-                text, mark = one[kind], f"{kind}-of-{one['completion_id']}"
+                text, mark = neutralised(one[kind]), f"{kind}-of-{one['completion_id']}"
                 assert sent.count(f"\n{fence}\n{text}\n{fence}") == sent.count(mark) <= 1
                 seen[mark] += mark in sent
     kinds = ("question", "completion") if options["reference"] == "false" else ("question", "completion", "reference")

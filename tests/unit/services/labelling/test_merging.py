@@ -159,7 +159,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-@settings(max_examples=15)
+@settings(max_examples=5)
 @given(made=history(), split=st.lists(st.sets(st.integers(0, 2), min_size=1), min_size=12, max_size=12))
 def test_any_order_and_grouping_gives_the_same(
     empty: Project,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.unit.analysis.clustered import clustered_wilson
@@ -169,6 +169,8 @@ def _right(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> tuple[
 @settings(deadline=None)
 @given(st.lists(ROW, max_size=80), st.sampled_from(PROTOCOLS))
 def test_each_row_equals_its_items_counted_alone(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> None:
+    # A verifier that only failed has no figures.
+    assume({row[0] for row in rows if min(row[:2]) >= 0} != {Outcome.ERROR})
     columns = _columns(rows)
     measured = {row.group: row for row in accuracy_rows("v", columns, protocol)}
     assert set(measured) == {None, *(NAMES[row[3]] for row in rows)}

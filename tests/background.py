@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psutil
@@ -115,13 +116,25 @@ def _end(project: Project) -> bool:
     return pid is None
 
 
+def _stopped_between_writes(project: Project, pid: int) -> bool:
+    """Whether a process could be stopped at a moment in which it keeps nobody from writing."""
+    os.kill(pid, signal.SIGSTOP)
+    with closing(sqlite3.connect(project.path, timeout=0.2, isolation_level=None)) as connection:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            return True
+        except sqlite3.OperationalError:
+            os.kill(pid, signal.SIGCONT)
+            return False
+
+
 def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Stop a runner at work for a while, and ask for it in every way meanwhile: it stays the only one."""
     install_plugin(folder, monkeypatch)
     with runner_ends(make_project(folder, numbered(600))) as project:
         info = start(project, "slow-apart", workers=2)
         still = until_writing(project, info.run, 600)
-        os.kill(still, signal.SIGSTOP)
+        until(lambda: _stopped_between_writes(project, still))
         try:
             until(lambda: (runs_of(project)[0].waiting or "").startswith("stopped since "))
             before, end = len(stored(project, info.run)), time.monotonic() + seconds

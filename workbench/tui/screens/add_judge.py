@@ -85,13 +85,14 @@ class AddJudgeScreen(FormScreen):
         box = self.query_one("#judge-sections")
         await box.remove_children()
         for section in form.sections:
+            shown = OptionSection(section, typed)
             async with self.batch():
-                await box.mount(OptionSection(section, typed))
-                self._hide_unused()
+                await box.mount(shown)
+                shown.show_used({**typed, **self.values()})
 
     @property
     def _sections(self) -> list[OptionSection]:
-        return list(self.query(OptionSection))
+        return [child for child in self.query_one("#judge-sections").children if isinstance(child, OptionSection)]
 
     def _hide_unused(self) -> None:
         """Only what the chosen strategy uses is there."""

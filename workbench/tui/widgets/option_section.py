@@ -88,7 +88,7 @@ class OptionSection(Vertical):
     @property
     def fields(self) -> list[OptionField]:
         """The fields that have been made."""
-        return list(self.query(OptionField))
+        return [child for child in self.query_one(".options").children if isinstance(child, OptionField)]
 
     def values(self) -> dict[str, str]:
         """What has been filled in, by option."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from heapq import nsmallest
 from random import Random
@@ -37,18 +37,18 @@ def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], t
     return nsmallest(count, values, key=lambda value: _digest(seed, *key(value)))
 
 
-def first_drawn_of(
-    values: Iterable[T], count: int, seed: int, parts: tuple[str | int, ...], name: Callable[[T], str]
-) -> list[T]:
-    """`first_drawn` of values that chance knows by ``(*parts, name)``; what they share is encoded once."""
+def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int) -> list[int]:
+    """Where the names stand that come first in `in_drawn_order` of values known by ``(*parts, name)``."""
+    # What `_digest` does, without its calls: a million names are ranked.
+    contents = [name.encode("utf-8", "surrogatepass") for name in names]
     shared = b"".join(map(_content, (seed, *parts)))
-
-    def rank(value: T) -> bytes:
-        # What `_digest` does, without its calls: a million values are ranked.
-        content = name(value).encode("utf-8", "surrogatepass")
-        return blake2b(shared + len(content).to_bytes(8, "big") + content, digest_size=16).digest()
-
-    return nsmallest(count, values, key=rank)
+    begun = {size: _begun(shared + _size(size)) for size in set(map(len, contents))}
+    ranks = []
+    for content in contents:
+        one = begun[len(content)].copy()
+        one.update(content)
+        ranks.append(one.digest())
+    return [place for _, place in nsmallest(count, zip(ranks, range(len(ranks)), strict=True))]
 
 
 def drawn_number(seed: int, *parts: str | int) -> int:
@@ -57,13 +57,17 @@ def drawn_number(seed: int, *parts: str | int) -> int:
 
 
 def _digest(seed: int, *parts: str | int) -> bytes:
-    return _hash(b"".join(map(_content, (seed, *parts))))
+    return _begun(b"".join(map(_content, (seed, *parts)))).digest()
 
 
-def _hash(content: bytes) -> bytes:
-    return blake2b(content, digest_size=16).digest()
+def _begun(content: bytes) -> blake2b:
+    return blake2b(content, digest_size=16)
 
 
 def _content(part: str | int) -> bytes:
     content = str(part).encode("utf-8", "surrogatepass")
-    return len(content).to_bytes(8, "big") + content
+    return _size(len(content)) + content
+
+
+def _size(size: int) -> bytes:
+    return size.to_bytes(8, "big")

@@ -59,13 +59,20 @@ def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
 
 
 def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
-    """Completions' own ids, in their order."""
-    rows = connection.execute(
-        "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
-        "ORDER BY wanted.key",
-        (json.dumps(items),),
-    )
-    return [key for (key,) in rows]
+    """Completions' own ids, in the order of their row ids.
+
+    Args:
+        items: Row ids, ascending: neighbours are found in half the time.
+    """
+    found: list[str] = []
+    for start in range(0, len(items), _PIECE):
+        rows = connection.execute(
+            "SELECT c.key FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
+            "ORDER BY wanted.key",
+            (json.dumps(items[start : start + _PIECE]),),
+        )
+        found += [key for (key,) in rows]
+    return found
 
 
 def standings(connection: Connection, items: Sequence[int]) -> dict[int, Standing]:

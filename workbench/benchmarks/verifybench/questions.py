@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.benchmarks.draws import first_drawn_of
+from workbench.benchmarks.draws import drawn_places
 
 Lack = Literal["no_verdict", "too_few_correct", "too_few_incorrect", "too_few_of_both"]
 """Why a question gives nothing to a set of so many correct and so many incorrect completions."""
@@ -72,8 +73,25 @@ def lack(question: Question, each: int) -> Lack | None:
 
 def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completion, ...]:
     """``each`` correct and ``each`` incorrect completions of a question, drawn; all of a kind that it lacks."""
-    drawn: list[Completion] = []
+    names = [one.key for one in question.completions]
+    said = [one.correct for one in question.completions]
+    places = picked(names, said, each, seed, question.drawn_by(step))
+    return tuple(question.completions[place] for place in places)
+
+
+def picked(
+    names: Sequence[str], said: Sequence[bool | None], each: int, seed: int, drawn_by: tuple[str, ...]
+) -> list[int]:
+    """Where those stand that `pick` takes.
+
+    Args:
+        names: Keys of a question's completions.
+        said: Whether each is correct; None for neither.
+        drawn_by: What chance knows the question by; see `Question.drawn_by`.
+    """
+    found = []
     for correct in (True, False):
-        said = [one for one in question.completions if one.correct is correct]
-        drawn += first_drawn_of(said, each, seed, question.drawn_by(step), lambda one: one.key)
-    return tuple(drawn)
+        places = [place for place, word in enumerate(said) if word is correct]
+        drawn = drawn_places([names[place] for place in places], each, seed, *drawn_by)
+        found += [places[place] for place in drawn]
+    return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from workbench.benchmarks.verifybench.questions import Completion, Question
 from workbench.errors import UsageError
@@ -14,7 +14,7 @@ from workbench.model.progress import stepping
 from workbench.model.selection import Selection
 from workbench.model.sets import SetName
 from workbench.model.taxonomy import UNTYPED
-from workbench.services.measuring.columns import Columns, Groups
+from workbench.services.measuring.columns import Columns
 from workbench.services.measuring.judged import judges_of
 from workbench.services.project import Project
 from workbench.store import building, curation, sets
@@ -65,19 +65,35 @@ def chosen(project: Project, known: Columns, selection: Selection) -> Chosen:
     return Chosen(rows[~checks & ~gone], why)
 
 
+class Heard(NamedTuple):
+    """A question with those of its completions of which something is said, before any is made an object of.
+
+    Attributes:
+        dataset, key: The question's; see `Question`.
+        names: The completions' keys.
+        correct: What is said of each.
+    """
+
+    dataset: str
+    key: str
+    names: list[str]
+    correct: list[bool]
+
+
 def questions(
     project: Project,
     known: Columns,
     rows: IntArray,
     said: IntArray,
-    kept: Callable[[Question], tuple[Completion, ...]] | None = None,
+    kept: Callable[[Heard], Iterable[int]] = lambda heard: range(len(heard.names)),
 ) -> list[Question]:
     """The questions of these items, in their order, with those of these completions of which something is said.
 
     Args:
         rows: Where the items stand in the columns.
         said: What is said of each: 1 correct, 0 incorrect, anything else neither.
-        kept: Which completions of a question are held on to; None for all. So few of a million are ever held.
+        kept: Which completions of a question are held on to, by their places; all by default. So few of a million
+            are ever held.
     """
     import numpy as np
 
@@ -89,6 +105,8 @@ def questions(
     heads = building.keys(reader, known.item[rows[order[first]]].tolist())
     groups = {field: known.groups(field) for field in ("type", "subtype", "source", "model")}
     decided = (said == 0) | (said == 1)
+    keys = building.completion_keys(reader, known.item[rows[decided]].tolist())
+    of_decided = np.cumsum(decided) - 1
     found: list[tuple[int, Question]] = []
     told = zip(first.tolist(), ends.tolist(), heads, strict=True)
     for start, end, head in stepping(told, "gathering", "questions", len(first)):
@@ -96,24 +114,22 @@ def questions(
         row = rows[places[0]]
         names = {field: groups[field].names[groups[field].code[row]] for field in ("type", "subtype", "source")}
         places = places[decided[places]]
-        one = Question(
-            id=int(of[start]),
-            dataset=head.dataset,
-            key=head.question,
-            completions=tuple(_completions(reader, known, rows[places], said[places], groups["model"])),
-            **names,
+        items = known.item[rows[places]].tolist()
+        own = [keys[place] for place in of_decided[places].tolist()]
+        heard = Heard(head.dataset, head.question, own, (said[places] == 1).tolist())
+        models = groups["model"].code[rows[places]].tolist()
+        completions = tuple(
+            Completion(
+                item=items[place],
+                key=heard.names[place],
+                model=groups["model"].names[models[place]],
+                correct=heard.correct[place],
+            )
+            for place in kept(heard)
         )
-        found.append((int(order[start]), one if kept is None else structs.replace(one, completions=kept(one))))
+        one = Question(id=int(of[start]), dataset=head.dataset, key=head.question, completions=completions, **names)
+        found.append((int(order[start]), one))
     return [one for _, one in sorted(found, key=lambda placed: placed[0])]
-
-
-def _completions(
-    reader: building.Connection, known: Columns, rows: IntArray, said: IntArray, models: Groups
-) -> list[Completion]:
-    items = known.item[rows].tolist()
-    names = map(models.names.__getitem__, models.code[rows].tolist())
-    words = zip(items, building.completion_keys(reader, items), names, (said == 1).tolist(), strict=True)
-    return [Completion(item=item, key=key, model=model, correct=word) for item, key, model, word in words]
 
 
 def type_code(subtype: str, type_: str) -> str | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from workbench.benchmarks.verifybench.questions import LACKS, Completion, Lack, Question, lack, pick
+from workbench.benchmarks.verifybench.questions import LACKS, Lack, Question, lack, picked
 from workbench.model.selection import Selection
 from workbench.model.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
 from workbench.model.verdict import Outcome
 from workbench.services.building.candidates import (
+    Heard,
     chosen,
     counted,
     drawn_types,
@@ -62,7 +63,11 @@ def build_picks(
     """
     selection = selection or Selection()
     number = judging_run(project, judge, run)
-    judged = _judged(project, selection, number, lambda question: pick(question, each, seed, _STEP), each)
+
+    def drawn(heard: Heard) -> list[int]:
+        return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
+
+    judged = _judged(project, selection, number, drawn, each)
     new = NewSet(
         name=name,
         kind="picks",
@@ -112,7 +117,7 @@ def _judged(
     project: Project,
     selection: Selection,
     run: int,
-    kept: Callable[[Question], tuple[Completion, ...]],
+    kept: Callable[[Heard], Iterable[int]],
     each: int,
 ) -> _Judged:
     known = columns(project)

@@ -33,12 +33,14 @@ class Case(NamedTuple):
 
     Attributes:
         changes: It writes to the database.
+        ends: With which exit code.
     """
 
     words: list[str]
     seconds: float | None = None
     megabytes: float | None = None
     changes: bool = False
+    ends: int = 0
 
 
 CASES: Final = {
@@ -82,7 +84,8 @@ CASES: Final = {
     "report": Case(["report", "DB", "-o", "OUT/report.html"], _REPORT_S),
     "export": Case(["export", "DB", "OUT/export.jsonl", "--format", "jsonl"]),
     "backup": Case(["backup", "DB", "OUT/backup.db"]),
-    "doctor": Case(["doctor", "DB"]),
+    # The rows are made up, digests and states with them, as doctor finds: no other way through its checks is longer.
+    "doctor": Case(["doctor", "DB"], ends=1),
 }
 """By name; those without a goal are measured alone."""
 
@@ -107,7 +110,7 @@ def _measure(name: str, case: Case, path: Path) -> None:
             _run(["accuracy", str(database)])
         words = [word.replace("OUT", folder) if word != "DB" else str(database) for word in case.words]
         cpu, wall, peak, code = _run(words)
-    if code:
+    if code != case.ends:
         raise SystemExit(f"{' '.join(words)} ended with {code}")
     report(f"{name}: CPU", cpu, "s", case.seconds)
     report(f"{name}: wall", wall, "s")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,21 +45,28 @@ def close_beside(inode: Inode, close: Callable[[], None]) -> None:
 def release() -> None:
     """Close what was kept open for the sake of connections that are closed by now."""
     with OPENING:
-        for inode in {inode for inode, _ in _KEPT}:
-            if open_here(inode):
-                continue
-            for entry in [entry for entry in _KEPT if entry[0] == inode]:
-                _KEPT.remove(entry)
-                entry[1]()
+        if not _KEPT:
+            return
+        free = {inode for inode, count in _others().items() if not count}
+        closed = [close for inode, close in _KEPT if inode in free]
+        _KEPT[:] = [entry for entry in _KEPT if entry[0] not in free]
+        for close in closed:
+            close()
 
 
 def open_here(inode: Inode) -> int:
     """How many descriptors of a file this process has besides those kept open here."""
-    found = 0
+    return _others()[inode]
+
+
+def _others() -> Counter[Inode]:
+    """How many descriptors of each file this process has besides those kept open here; one look for all."""
+    found: Counter[Inode] = Counter()
     for name in os.listdir("/dev/fd"):
         with suppress(OSError):
-            found += _inode(int(name)) == inode
-    return found - sum(kept == inode for kept, _ in _KEPT)
+            found[_inode(int(name))] += 1
+    found.subtract(inode for inode, _ in _KEPT)
+    return found
 
 
 def _inode(descriptor: int) -> Inode:

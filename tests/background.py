@@ -116,7 +116,7 @@ def _end(project: Project) -> bool:
     return pid is None
 
 
-def _stopped_between_writes(project: Project, pid: int) -> bool:
+def stopped_between_writes(project: Project, pid: int) -> bool:
     """Whether a process could be stopped at a moment in which it keeps nobody from writing."""
     os.kill(pid, signal.SIGSTOP)
     with closing(sqlite3.connect(project.path, timeout=0.2, isolation_level=None)) as connection:
@@ -134,7 +134,7 @@ def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) 
     with runner_ends(make_project(folder, numbered(600))) as project:
         info = start(project, "slow-apart", workers=2)
         still = until_writing(project, info.run, 600)
-        until(lambda: _stopped_between_writes(project, still))
+        until(lambda: stopped_between_writes(project, still))
         try:
             until(lambda: (runs_of(project)[0].waiting or "").startswith("stopped since "))
             before, end = len(stored(project, info.run)), time.monotonic() + seconds

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, structs
 
+from workbench.llm.awake import Awake
 from workbench.llm.budget import Budget, Budgets, cost_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
@@ -89,14 +90,14 @@ class Caller:
         clock: Clock | None = None,
         shared: Budget | None = None,
     ) -> None:
-        self._clock = clock or Clock()
+        self._transport = Transport()
+        self._clock = clock or Clock(self.awake.now)
         self._lanes = {
             role: Lane(server, (prices or {}).get(server.model), self._clock) for role, server in servers.items()
         }
         self._limits = limits
         self._journal = journal
         self._environment = environment
-        self._transport = Transport()
         sells = any(lane.profile.sells for lane in self._lanes.values())
         self._gate = Gate(START if sells else limits.concurrency, limits.concurrency, self._clock)
         self._pace = Pace(limits, self._clock)
@@ -116,6 +117,11 @@ class Caller:
 
     async def __aexit__(self, *_: object) -> None:
         await self._transport.__aexit__()
+
+    @property
+    def awake(self) -> Awake:
+        """The time in which calls were attended to: what their limits are reckoned by."""
+        return self._transport.awake
 
     @property
     def limit(self) -> int:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Callable
 
 
 class Clock:
-    """The real ones."""
+    """The real ones.
+
+    Args:
+        seconds: A clock that never goes back.
+    """
+
+    def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
+        self._seconds = seconds
 
     def now(self) -> float:
         """Seconds of a clock that never goes back."""
-        return time.monotonic()
+        return self._seconds()
 
     def date(self) -> float:
         """Seconds since 1970, for the dates that servers give."""

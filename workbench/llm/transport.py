@@ -7,13 +7,13 @@ cookies, redirects and proxies from the environment, none of which a call with a
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
+from workbench.llm.awake import Awake
 from workbench.llm.failures import AttemptFailed, malformed
 
 if TYPE_CHECKING:
@@ -35,7 +35,14 @@ class Received(Struct, frozen=True):
 
 
 class Transport:
-    """Sends requests; open from ``async with`` on."""
+    """Sends requests; open from ``async with`` on.
+
+    Attributes:
+        awake: What its limits are reckoned by.
+    """
+
+    def __init__(self) -> None:
+        self.awake = Awake()
 
     async def __aenter__(self) -> Transport:
         import aiohttp
@@ -49,9 +56,11 @@ class Transport:
         connector = aiohttp.TCPConnector(limit=0, ssl=context)
         session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
         self._transport: httpx.AsyncBaseTransport = AiohttpTransport(client=session, verify=context)
+        await self.awake.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.awake.__aexit__()
         await self._transport.aclose()
 
     async def send(
@@ -61,7 +70,7 @@ class Transport:
 
         Args:
             body: What to post; None gets.
-            timeout_s: For all of it, in seconds.
+            timeout_s: For all of it, in seconds in which this process was at work.
 
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
@@ -78,7 +87,7 @@ class Transport:
             extensions=extensions,
         )
         try:
-            async with asyncio.timeout(timeout_s):
+            async with self.awake.timeout(timeout_s):
                 response = await self._transport.handle_async_request(request)
                 try:
                     return Received(response.status_code, _lower(response), await _content(response, longest))

@@ -60,8 +60,7 @@ class Answers:
         task = asyncio.create_task(self._judge(structs.replace(item, item=NO_ITEM)))
         self._tasks.add(task)
         task.add_done_callback(self._leave)
-        done, _ = await asyncio.wait([task], timeout=self._timeout)
-        if not done:
+        if not await self._caller.awake.wait([task], self._timeout):
             return _TOO_LONG
         if task.cancelled():
             raise self._end(RunError("The calls to model servers have ended."))
@@ -85,7 +84,7 @@ class Answers:
         """
         self._journal.begin_no_more()
         if self._tasks and not at_once:
-            await asyncio.wait(self._tasks, timeout=GRACE_S)
+            await self._caller.awake.wait(self._tasks, GRACE_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

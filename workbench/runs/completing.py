@@ -331,9 +331,9 @@ class _Crew:
     async def _drain(self, tasks: Sequence[asyncio.Task[None]]) -> None:
         for model in self._models:
             model.begin_no_more()
-        loop = asyncio.get_running_loop()
-        end = loop.time() + GRACE_S
-        while any(model.caller.in_flight for model in self._models) and loop.time() < end:
+        for _ in range(round(GRACE_S / _LOOK_S)):
+            if not any(model.caller.in_flight for model in self._models):
+                break
             self._look()
             await asyncio.wait(tasks, timeout=_LOOK_S)
 

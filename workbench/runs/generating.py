@@ -160,7 +160,7 @@ class _Desk:
             done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION) if tasks else ((), ())
             if pending:
                 self._journal.begin_no_more()
-                await asyncio.wait(pending, timeout=GRACE_S)
+                await self._caller.awake.wait(pending, GRACE_S)
             for task in done:
                 task.result()
         finally:
@@ -178,8 +178,8 @@ class _Desk:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.over.wait(), _LOOK_S)
         self._journal.begin_no_more()
-        end = self.loop.time() + GRACE_S
-        while self._caller.in_flight and self.loop.time() < end:
+        end = self._caller.awake.now() + GRACE_S
+        while self._caller.in_flight and self._caller.awake.now() < end:
             self._look()
             await asyncio.sleep(_LOOK_S)
         self._journal.note(self._caller)

@@ -7,7 +7,6 @@ the same at any number of items.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -197,9 +196,11 @@ class _Desk:
         """Begin nothing more, and give the calls in flight their time."""
         self._journal.begin_no_more()
         pending = {task for task in tasks if not task.done()}
-        end = time.monotonic() + GRACE_S
         idle = False
-        while pending and not idle and not self._journal.broken and time.monotonic() < end:
+        # Rounds are counted, not seconds: a process that is stopped meanwhile has not read what came.
+        for _ in range(round(GRACE_S / _LOOK_S)):
+            if not pending or idle or self._journal.broken:
+                break
             idle = not self._caller.in_flight
             self._journal.beat()
             _, pending = await asyncio.wait(pending, timeout=_LOOK_S)

@@ -11,7 +11,16 @@ import pytest
 
 from tests.background import install_plugin, kill, runner_ends, stored, until, until_writing
 from tests.helpers import make_project
-from tests.served_runs import VERIFIER, check_kills, check_sums, here, options, rows, stored_requests
+from tests.served_runs import (
+    VERIFIER,
+    check_kills,
+    check_sums,
+    here,
+    options,
+    rows,
+    stands_still_in_flight,
+    stored_requests,
+)
 from tests.servers.faulty import launched
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.llm import waiting
@@ -74,6 +83,12 @@ def test_a_runner_that_is_told_to_end_stores_what_is_in_flight(project: Project)
         start(project, VERIFIER, options(stub.url, concurrency=64))
         assert wait(project, begun.run).done == ITEMS
         assert stub.counts()["requests"] == ITEMS
+
+
+def test_a_runner_that_is_stopped_reads_what_came_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    with runner_ends(make_project(tmp_path, rows(24))) as project:
+        stands_still_in_flight(project, seconds=2.0, timeout=0.8)
 
 
 def test_a_runner_lives_on_while_every_call_waits(project: Project) -> None:

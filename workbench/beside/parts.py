@@ -1,6 +1,6 @@
 """Files and folders in the making: under a name of their own until they are whole, swept when their maker is gone.
 
-What is being made is called ``.NAME.PID-TICKS.part`` after what it becomes and the process that makes it, which holds a
+What is being made is called ``.NAME.PROCESS.part`` after what it becomes and the process that makes it, which holds a
 lock on it. A part is left over when its process is gone, which its name and the lock tell: either alone could be
 wrong, the number where a folder is shared by machines or containers, the lock where a file system knows none.
 """
@@ -22,18 +22,18 @@ from pathlib import Path
 from typing import IO, Final
 
 from workbench.beside.own_files import PRIVATE
-from workbench.beside.processes import Process, this_process
+from workbench.beside.processes import IN_NAMES, life_named, started, this_process
 
-_PART: Final = re.compile(r"\..+\.(?P<pid>\d{1,10})(?:-(?P<ticks>\d{1,20}))?\.part(?:-wal|-shm|-journal)?", re.DOTALL)
+_PART: Final = re.compile(
+    rf"\..+\.(?:{IN_NAMES}|(?P<bare>\d{{1,10}}))\.part(?:-wal|-shm|-journal)?", re.DOTALL | re.ASCII
+)
 _MADE: Final = (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK)
 _LONG_NAME: Final = 180
 """Bytes; names have 255 at most."""
 _FOLDER: Final = "workbench-"
-_TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-(?P<pid>\d{{1,10}})-(?P<ticks>\d{{1,20}})-\w+")
+_TEMPORARY: Final = re.compile(rf"{_FOLDER}[a-z]+-{IN_NAMES}-\w+", re.ASCII)
 _MARK: Final = "attack"
-_MARKED: Final = re.compile(
-    rf"(?:[\w-]+-)?{_MARK}(?P<pid>\d{{1,10}})-(?P<ticks>\d{{1,20}})-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII
-)
+_MARKED: Final = re.compile(rf"(?:[\w-]+-)?{_MARK}{IN_NAMES}-[0-9a-f]{{8}}(?:\.\w+)?", re.ASCII)
 _UNLINKABLE: Final = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _TAKEN_AGAIN: Final = 100
 
@@ -94,16 +94,14 @@ def temporary_folder(what: str) -> Iterator[Path]:
         what: Lower-case letters that say what for.
     """
     sweep(Path(tempfile.gettempdir()))
-    process = this_process()
-    prefix = f"{_FOLDER}{what}-{process.pid}-{process.ticks}-"
+    prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name, _held(Path(name)):
         yield Path(name)
 
 
 def new_mark() -> str:
     """A random word for the names of what attacks on the sandbox make outside it, by which that is swept."""
-    process = this_process()
-    return f"{_MARK}{process.pid}-{process.ticks}-{secrets.token_hex(4)}"
+    return f"{_MARK}{this_process().in_name}-{secrets.token_hex(4)}"
 
 
 def remove_marked(folder: Path, mark: str) -> None:
@@ -127,10 +125,9 @@ def sweep(folder: Path) -> int:
 def _part_of(path: Path) -> Path:
     """A name for what becomes ``path``; parts that were left over beside it are swept."""
     sweep(path.parent)
-    process = this_process()
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _LONG_NAME else blake2b(raw, digest_size=8).hexdigest()
-    return path.with_name(f".{name}.{process.pid}-{process.ticks}.part")
+    return path.with_name(f".{name}.{this_process().in_name}.part")
 
 
 def _form(name: str) -> re.Match[str] | None:
@@ -138,7 +135,7 @@ def _form(name: str) -> re.Match[str] | None:
 
 
 def _swept(path: Path, form: re.Match[str]) -> bool:
-    if Process(int(form["pid"]), int(form["ticks"]) if form["ticks"] else None).lives():
+    if _is_at_work(form):
         return False
     with suppress(OSError):
         if not _is_ours(about := os.lstat(path)):
@@ -156,6 +153,17 @@ def _swept(path: Path, form: re.Match[str]) -> bool:
             os.close(descriptor)
         return not os.path.lexists(path)
     return False
+
+
+def _is_at_work(form: re.Match[str]) -> bool:
+    """Whether the maker lives; of one elsewhere only the lock tells."""
+    bare = form.groupdict().get("bare")
+    if bare is None:
+        return life_named(form) == "lives"
+    # A program that wrote no start made it.
+    with suppress(OSError):
+        return started(int(bare)) is not None
+    return True
 
 
 def _is_ours(about: os.stat_result) -> bool:

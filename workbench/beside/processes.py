@@ -1,55 +1,271 @@
-"""Which process something belongs to: its number, and when it began, for numbers are given out again."""
+"""Which process is which: told by the kernel's own start times and boots, never by the clock on the wall.
+
+A clock may be set back by an hour, and a machine may sleep; the ticks at which a process started and the id of the
+boot it belongs to stay. Where there is no ``/proc`` (macOS), a process's start as the system wrote it down stands for
+both: it isn't rewritten when the clock is set.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from functools import lru_cache
+import platform
+import re
+import secrets
+import time
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Struct, structs
+
+PROC = Path("/proc")
+
+Life = Literal["lives", "gone", "elsewhere"]
+"""``elsewhere``: it belongs to another machine, container or user, where nothing here tells whether it lives."""
+
+IN_NAMES: Final = r"(?P<pid>\d{1,10})-(?P<started>\d{1,20})(?:-(?P<place>[0-9a-f]{8}))?"
+"""A process in the name of a file, as `Process.in_name` writes it; programs before wrote no place."""
+
+_UNKNOWN: Final = "unknown"
 
 
-class Process(NamedTuple):
-    """A process of this machine.
+class Process(Struct, frozen=True, array_like=True):
+    """What tells a process from every other one.
 
     Attributes:
-        pid: Its number.
-        ticks: When it began, in the system's ticks since it was started; None where that is not known.
+        started: Ticks from the boot to its start; in milliseconds since the epoch where there is no ``/proc``.
+        boot: The id of the boot it belongs to; empty where there is none.
+        spaces: The namespaces in which its number and its clocks mean something; empty where there are none.
+        machine: The machine it runs on.
+        file: The file it works on, by device and number; empty where it isn't said.
     """
 
     pid: int
-    ticks: int | None
+    started: int
+    boot: str
+    spaces: str
+    machine: str
+    file: str = ""
 
-    def lives(self) -> bool:
-        """Whether it still runs; of one whose beginning isn't known, whether any of its number does."""
-        began = ticks_of(self.pid)
-        return began is not None and (self.ticks is None or began in (self.ticks, 0))
+    def encode(self) -> str:
+        """The process as a column holds it."""
+        return msgspec.json.encode(self).decode()
+
+    @property
+    def in_name(self) -> str:
+        """The process as the name of a file holds it."""
+        return f"{self.pid}-{self.started}-{_place(self.boot, self.spaces, self.machine)}"
+
+
+def decoded(text: str | None) -> Process | None:
+    """A process from a column; None for what is none, such as a row of an earlier version."""
+    try:
+        return None if text is None else msgspec.json.decode(text, type=Process)
+    except msgspec.MsgspecError:
+        return None
 
 
 def this_process() -> Process:
-    """The one that asks."""
-    return Process(os.getpid(), _own_ticks(os.getpid()))
+    """The process that calls."""
+    pid = os.getpid()
+    return Process(pid, _own_start(pid), boot_id(), spaces(), machine())
+
+
+def working_on(path: Path) -> Process:
+    """The process that calls, which works on a file."""
+    return structs.replace(this_process(), file=file_id(path))
+
+
+def life_at(process: Process, path: Path) -> Life:
+    """Whether a process lives that works on a file; the one that a copy of its file names is elsewhere."""
+    found, there = life(process), file_id(path)
+    copied = process.file and there and process.file != there
+    return "elsewhere" if found == "lives" and copied else found
+
+
+def life(process: Process) -> Life:
+    """Whether a process lives, as far as it can be seen from here.
+
+    One that is stopped, hangs, or waits for a disk lives.
+    """
+    if process.boot != boot_id():
+        # The machine has been started anew since, unless it is another one.
+        return "gone" if process.boot and boot_id() and process.machine == machine() else "elsewhere"
+    # A host may be renamed while it runs.
+    if process.spaces != spaces() or not (process.boot or process.machine == machine() != ""):
+        return "elsewhere"
+    return _life_here(process.pid, process.started)
+
+
+def life_named(name: re.Match[str]) -> Life:
+    """Whether the process that the name of a file tells of lives."""
+    place, began = name["place"], int(name["started"])
+    if place is None:
+        # A program that wrote no place knew of none: a number here is a number here.
+        return _life_here(int(name["pid"]), began)
+    if place != _place(boot_id(), spaces(), machine()):
+        return "elsewhere"
+    return _life_here(int(name["pid"]), began)
+
+
+def file_id(path: Path) -> str:
+    """What tells a file from every other one of this machine; empty where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ""
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def is_stopped(process: Process) -> bool:
+    """Whether a process that lives here has been stopped by a signal or a debugger."""
+    # A process's name may hold anything, a closing bracket and blanks among it.
+    return _text(PROC / str(process.pid) / "stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
+
+
+def uptime() -> float:
+    """Seconds on a clock that nobody sets, and that stands still while the machine sleeps; the same in one boot."""
+    return time.monotonic()
+
+
+def wall() -> float:
+    """Seconds since the epoch, as the clock on the wall has them."""
+    return time.time()
+
+
+def boot_id() -> str:
+    """The id of this boot; empty where the system gives none, or can't just now."""
+    try:
+        return _boot_seen()
+    except OSError:
+        return ""
+
+
+def machine() -> str:
+    """A digest of what this machine, or container, is called: images of containers share the one name or the other.
+
+    Empty where that can't be told just now.
+    """
+    try:
+        return _machine_seen()
+    except OSError:
+        return ""
+
+
+def spaces() -> str:
+    """The namespaces of this process's numbers and clocks."""
+    try:
+        if os.readlink(PROC / "self") != str(os.getpid()):
+            # This /proc is another namespace's: numbers in it are not ours, and ours are nobody's in it.
+            return f"{_UNKNOWN} {_token(os.getpid())}"
+        return " ".join(os.readlink(PROC / "self/ns" / kind) for kind in ("pid", "time") if _has(kind))
+    except OSError:
+        return ""
+
+
+def started(pid: int) -> int | None:
+    """When a process started; None when it has ended, also when nobody has collected it yet.
+
+    Raises:
+        OSError: That can't be seen from here.
+    """
+    if not (PROC / "self/stat").exists():
+        return _started_elsewise(pid)
+    try:
+        # The name in brackets may hold anything; the number is the 22nd field (proc(5)).
+        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+        return None if fields[0] in (b"Z", b"X", b"x") else int(fields[19])
+    except (FileNotFoundError, ProcessLookupError):
+        if _is_there(pid):
+            # Other users' processes may be hidden.
+            raise OSError(f"process {pid} can't be seen") from None
+        return None
+    except (ValueError, IndexError) as error:
+        raise OSError(f"/proc/{pid}/stat can't be understood") from error
+
+
+def _life_here(pid: int, began: int) -> Life:
+    """Whether a process of this boot and these namespaces lives; of one whose start isn't known, whether any does."""
+    try:
+        found = started(pid)
+    except OSError:
+        return "elsewhere"
+    return "gone" if found is None or began not in (0, found) else "lives"
+
+
+def _is_there(pid: int) -> bool:
+    """Whether a number that has no place in ``/proc`` is a process's all the same."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return True
+
+
+def _started_elsewise(pid: int) -> int | None:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else round(1000 * process.create_time())
+    except psutil.AccessDenied as error:
+        raise OSError(f"process {pid} can't be seen") from error
+    except (psutil.Error, ValueError, OverflowError):
+        return None
+
+
+def _own_start(pid: int) -> int:
+    try:
+        return _own_start_seen(pid)
+    except OSError:
+        return 0
 
 
 @lru_cache(maxsize=1)
-def _own_ticks(pid: int) -> int:
-    return ticks_of(pid) or 0
+def _own_start_seen(pid: int) -> int:
+    return started(pid) or 0
 
 
-def ticks_of(pid: int) -> int | None:
-    """When a process began; None when there is none of this number, 0 where this can't be told."""
+@lru_cache(maxsize=4)
+def _place(boot: str, spaces: str, machine: str) -> str:
+    """A digest of where a process's number means something."""
+    return hashlib.sha256(f"{boot}\n{spaces}\n{machine}".encode()).hexdigest()[:8]
+
+
+@lru_cache(maxsize=1)
+def _token(pid: int) -> str:
+    return f"{pid} {secrets.token_hex(8)}"
+
+
+@cache
+def _boot_seen() -> str:
     try:
-        # The name in brackets may hold anything; the number is the 22nd field (proc(5)).
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return None if fields[0] in (b"Z", b"X") else int(fields[19])
-    except (OSError, ValueError, IndexError):
-        return _without_proc(pid)
+        return (PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii", errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return ""
 
 
-def _without_proc(pid: int) -> int | None:
+@cache
+def _machine_seen() -> str:
     try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return None
+        name = Path("/etc/machine-id").read_text(encoding="ascii", errors="replace").strip()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        name = ""
+    return hashlib.sha256(f"workbench {name} {platform.node()}".encode()).hexdigest()[:16]
+
+
+def _has(kind: str) -> bool:
+    return (PROC / "self/ns" / kind).is_symlink()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").strip()
     except OSError:
-        return 0
-    return None if Path("/proc/self/stat").exists() else 0
+        return ""

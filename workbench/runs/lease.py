@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from workbench.beside import processes
 from workbench.errors import StoreError
 from workbench.runs.liveness import DEAD_AFTER_S, is_alive, is_gone
 from workbench.runs.lock import Lock, Notice
 from workbench.runs.trouble import Trouble
-from workbench.store import processes, runs
+from workbench.store import runs
 from workbench.store.connection import Database
 from workbench.store.runs import LeaseRow
 
@@ -60,7 +61,7 @@ class Lease:
         """Claim to be the runner; None when another one lives."""
         if _lives(database):
             return None
-        process = processes.this_process()
+        process = processes.working_on(database.path)
         row = LeaseRow.of(process)
         with database.write() as connection:
             held = runs.lease(connection)

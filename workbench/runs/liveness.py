@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from workbench.beside import processes
 from workbench.runs.lock import Notice, look
 from workbench.runs.trouble import WAITING, clock
-from workbench.store import processes, runs
+from workbench.store import runs
 from workbench.store.runs import LeaseRow
 
 if TYPE_CHECKING:
@@ -70,15 +71,16 @@ def _life(row: LeaseRow, database: Path) -> processes.Life:
     if row.process is None:
         # A program of version 8 wrote it: only its heartbeat tells.
         return "elsewhere"
-    life = processes.life(row.process)
-    if life != "elsewhere":
+    process = row.process
+    here = bool(process.boot) and process.boot == processes.boot_id()
+    life = processes.life_at(process, database)
+    if life == "lives" or (life == "gone" and here):
         return life
     notice, held = look(database)
-    if notice is None or notice.process != row.process:
-        return "elsewhere"
-    if held:
+    said = notice is not None and notice.process == process
+    if said and held:
         return "lives"
-    return "gone" if row.process.boot and row.process.boot == processes.boot_id() else "elsewhere"
+    return "gone" if life == "gone" or (said and here) else "elsewhere"
 
 
 def _words(notice: Notice) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from workbench.beside import processes
 from workbench.errors import Cause, StoreError
-from workbench.store import processes
 
 _BUSY_S = 10.0
 """Others may keep a database locked for so long without a word."""
@@ -54,5 +54,10 @@ class Trouble:
 
 def clock(seconds: float) -> str:
     """A time as a person here reads it from the wall: ``"08:57"``, with the date where that is another day's."""
-    at, today = datetime.fromtimestamp(seconds), datetime.fromtimestamp(processes.wall())
+    try:
+        at = datetime.fromtimestamp(seconds)
+    except (ValueError, OverflowError, OSError):
+        # Whoever wrote it down may have written anything.
+        return "an unknown time"
+    today = datetime.fromtimestamp(processes.wall())
     return f"{at:%H:%M}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M}"

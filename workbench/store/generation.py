@@ -52,10 +52,14 @@ def count(connection: sqlite3.Connection) -> None:
 
 
 def draw(connection: sqlite3.Connection) -> None:
-    """Give the file a new name; no log of another copy is its own from then on. Older databases have none."""
+    """Give the file a new name; no log of another copy is its own from then on, and no runner of one works on it.
+
+    Older databases have none.
+    """
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         connection.execute("DELETE FROM generation")
         connection.execute(BEGIN)
+        connection.execute("DELETE FROM runner")
 
 
 def name_anew(path: Path) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 
 from msgspec import Struct
 
+from workbench.beside.processes import decoded, life_at, working_on
 from workbench.errors import StoreError
 from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
@@ -21,7 +23,6 @@ from workbench.store.connection import BUSY_MS, Database
 from workbench.store.failures import explained, roll_back
 from workbench.store.import_rows import ImportRows
 from workbench.store.item_rows import Matched
-from workbench.store.processes import decoded, life, this_process
 from workbench.store.schema import DATA_INDEXES
 
 CHUNK = 500
@@ -162,7 +163,7 @@ class ImportSession:
             if self._rows is None:
                 self._rows = ImportRows(connection, dataset_id, indexed=not self.bulk)
             self._rows.begin_file()
-            started = _start(connection, dataset_id, file, self._rows)
+            started = _start(connection, self._database.path, dataset_id, file, self._rows)
         try:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
@@ -318,10 +319,12 @@ def _dataset(connection: sqlite3.Connection, name: str) -> int:
     return row[0]
 
 
-def _start(connection: sqlite3.Connection, dataset_id: int, file: ImportedFile, rows: ImportRows) -> _Running:
+def _start(
+    connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportedFile, rows: ImportRows
+) -> _Running:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
-    process, started_at = this_process(), now()
+    process, started_at = working_on(database), now()
     first_ids = rows.first_ids
     cursor = connection.execute(
         "INSERT INTO imports (dataset_id, path, format, mapping, state, first_completion_id, first_question_id, "
@@ -344,7 +347,7 @@ def _alive(database: Database, left: _Running) -> bool:
         import psutil
 
         return left.pid is not None and psutil.pid_exists(left.pid)
-    found = life(process)
+    found = life_at(process, database.path)
     return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
 
 

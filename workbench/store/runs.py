@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from workbench.beside import processes
+from workbench.beside.processes import Process, decoded
 from workbench.errors import StoreError
 from workbench.model.run import ConfiguredVerifier, Request, RunState
 from workbench.model.selection import Selection
-from workbench.store import processes
 from workbench.store.clock import now
 from workbench.store.connection import Database
-from workbench.store.processes import Process, decoded
 
 
 class RunRow(Struct, frozen=True, kw_only=True):

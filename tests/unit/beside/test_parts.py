@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from workbench.beside.parts import new_mark, part_folder, remove_marked, sweep, temporary_folder, whole_file
-from workbench.beside.processes import Process, this_process, ticks_of
+from workbench.beside.processes import started, this_process
 
 DIES = """
 import os, sys, tempfile
@@ -75,7 +76,7 @@ def test_what_is_not_ours_by_form_or_owner_stays(left: Path) -> None:
         theirs.append(dead.replace("out", "another"))
         (left / theirs[-1]).touch()
         os.chown(left / theirs[-1], 65534, 65534)
-    assert sweep(left) == 5 + theirs.count(".x.12.34.part") * (not Process(34, None).lives())
+    assert sweep(left) == 5 + theirs.count(".x.12.34.part") * (started(34) is None)
     assert {path.name for path in left.iterdir()} >= set(theirs) - {".x.12.34.part"}
 
 
@@ -91,12 +92,21 @@ def test_a_link_is_removed_and_what_it_leads_to_stays(left: Path, tmp_path_facto
 
 def test_a_number_that_was_given_out_again_is_another_process(tmp_path: Path) -> None:
     us = this_process()
-    (tmp_path / f".a.{us.pid}-{us.ticks}.part").touch()
-    (tmp_path / f".b.{us.pid}-{(us.ticks or 0) + 1}.part").touch()
-    (tmp_path / f".c.{us.pid}.part").touch()
-    assert sweep(tmp_path) == 1
-    assert sorted(path.name[:2] for path in tmp_path.iterdir()) == [".a", ".c"]
-    assert ticks_of(2**31 - 1) is None
+    later = structs.replace(us, started=us.started + 1)
+    rebooted = structs.replace(us, boot="another boot")
+    names = {
+        ".a": us.in_name,
+        ".b": later.in_name,
+        ".c": f"{us.pid}",
+        ".d": f"{us.pid}-{us.started}",
+        ".e": f"{us.pid}-{us.started + 1}",
+        ".f": rebooted.in_name,
+    }
+    for name, maker in names.items():
+        (tmp_path / f"{name}.{maker}.part").touch()
+    assert sweep(tmp_path) == 3
+    assert sorted(path.name[:2] for path in tmp_path.iterdir()) == [".a", ".c", ".d"]
+    assert started(2**31 - 1) is None
 
 
 def test_a_part_that_is_held_is_made_elsewhere(left: Path) -> None:

@@ -22,6 +22,7 @@ from msgspec import structs
 
 from tests.background import runner_pid, stands_still, until
 from tests.helpers import make_project, numbered
+from workbench.beside import processes
 from workbench.cli import root
 from workbench.errors import RunError, StoreError
 from workbench.runs import lease as leases
@@ -32,7 +33,6 @@ from workbench.runs.lock import Lock, lock_path, look
 from workbench.services.project import Project
 from workbench.services.running.deleting import removal
 from workbench.services.running.verifying import pause, runs, start
-from workbench.store import processes
 from workbench.store import runs as stored
 from workbench.store.runs import LeaseRow
 
@@ -54,7 +54,7 @@ def sleeper() -> Iterator[LeaseRow]:
 
 def row_of(pid: int) -> LeaseRow:
     """The claim of a process of this machine that shows life now."""
-    started = processes._started(pid)
+    started = processes.started(pid)
     assert started is not None
     return LeaseRow.of(structs.replace(processes.this_process(), pid=pid, started=started))
 

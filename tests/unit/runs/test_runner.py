@@ -10,6 +10,7 @@ import pytest
 
 from tests.background import install_plugin, stored
 from tests.helpers import add_items, make_project, numbered
+from workbench.beside import processes
 from workbench.model.run import RunInfo
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Verdict
@@ -19,8 +20,8 @@ from workbench.runs.runner import Runner
 from workbench.services.project import Project, open_project
 from workbench.services.running import verifying
 from workbench.services.running.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
-from workbench.store import processes, verdicts
 from workbench.store import runs as rows
+from workbench.store import verdicts
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,12 +18,13 @@ from msgspec import Struct
 from platformdirs import user_state_path
 
 from workbench.beside.own_files import append_own, require_own
-from workbench.beside.processes import Process, this_process
+from workbench.beside.processes import IN_NAMES, life_named, this_process
 from workbench.errors import StoreError
 from workbench.model.label import LabelEvent, LabelLine, Task
 
 _MOST_BYTES = 1 << 30
 _END = ".jsonl"
+_MAKER = re.compile(rf"{IN_NAMES}{re.escape(_END)}", re.ASCII)
 
 Head = tuple[Task, int, int]
 """Task, subject and person."""
@@ -148,8 +150,7 @@ class Kept:
 
     def _places(self) -> Iterator[Path]:
         """Beside where the database was, unless the folder itself is another one; else among the user's own files."""
-        process = this_process()
-        name = f"{self._database.name}.unsaved-{process.pid}-{process.ticks or 0}{_END}"
+        name = f"{self._database.name}.unsaved-{this_process().in_name}{_END}"
         if self._folder is not None and _identity(self._database.parent) == self._folder:
             yield self._database.parent / name
         yield _own_folder(self._database) / name
@@ -160,8 +161,9 @@ def left(database: Path) -> list[Path]:
     found = []
     for folder in (database.parent, _own_folder(database)):
         for path in sorted(folder.glob(f"{_escaped(database.name)}.unsaved-*-*{_END}")):
-            pid, _, ticks = path.name.removeprefix(f"{database.name}.unsaved-").removesuffix(_END).partition("-")
-            if not (pid.isdecimal() and ticks.isdecimal()) or Process(int(pid), int(ticks) or None).lives():
+            form = _MAKER.fullmatch(path.name.removeprefix(f"{database.name}.unsaved-"))
+            # What a process elsewhere keeps may be stored by both: every event is stored once.
+            if form is None or life_named(form) == "lives":
                 continue
             try:
                 require_own(path)

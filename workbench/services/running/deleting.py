@@ -74,5 +74,8 @@ def delete(project: Project, run: int) -> Removal:
     """
     with project.database.write("full") as connection:
         found = removal(project, run)
+        if run_row(connection, run).state == "running":
+            # Should its runner live where it can't be seen from here, it finds that out.
+            stored_runs.drop_lease(connection)
         run_removal.remove(connection, run)
     return found

@@ -188,8 +188,13 @@ def _waiting(lease: LeaseRow | None, database: Path) -> str | None:
     return waiting(lease, database) or silence(lease, database)
 
 
-def _timestamp(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _timestamp(seconds: float) -> str | None:
+    try:
+        at = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        # Whoever wrote it down may have written anything.
+        return None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _give_up(project: Project, run: int) -> RunError:

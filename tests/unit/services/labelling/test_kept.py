@@ -15,7 +15,7 @@ import pytest
 from msgspec import structs
 
 from tests.helpers import make_project, mean_nobody, numbered
-from workbench.beside.processes import Process
+from workbench.beside.processes import this_process
 from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection, parse_condition
 from workbench.services.labelling import checks, ledger, people
@@ -158,7 +158,8 @@ def test_what_a_killed_process_has_kept_is_stored_by_the_next_that_opens_the_dat
     project: Project, amira: AnnotationSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    monkeypatch.setattr(keeping, "this_process", lambda: Process(int(gone.stdout), 7))
+    killed = structs.replace(this_process(), pid=int(gone.stdout), started=7)
+    monkeypatch.setattr(keeping, "this_process", lambda: killed)
     first, second = two(amira)
     project.path.rename(tmp_path / "away")
     given = [*amira.submit(first, Answer(verdict="correct")), *amira.submit(second, Answer(verdict="correct"))]

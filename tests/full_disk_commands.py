@@ -1,26 +1,24 @@
-"""Every command of the command line as it is tried on a full disk, and what has to be so afterwards."""
+"""Every command of the command line in every form in which it may need room."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import sqlite3
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Iterator
 
 import click
-from msgspec import Struct
 
-from tests.commands import run
-from tests.full_disk import SmallDisk
-from tests.publishing import SAMPLE, freeze, sample_project
-from tests.unit.services.measuring.scored_runs import add_complete_run
-from workbench.model.verdict import Outcome, Verdict
-from workbench.services.items.archiving import write_archive
-from workbench.services.labelling.people import assign
-from workbench.services.project import open_project
+from workbench.cli import root
+from workbench.cli.writing import OutputPath
+
+DATABASES = {
+    "DB": "p.db",
+    "POOL": "pool.db",
+    "CODE": "code.db",
+    "JUDGED": "judged.db",
+    "WORN": "worn.db",
+    "HURT": "hurt.db",
+    "NEW": "fresh.db",
+}
+"""How words name databases, and what these are called."""
 
 COMMANDS: dict[str, str] = {
     "import": "import DB IN/more.jsonl --dataset more",
@@ -30,210 +28,210 @@ COMMANDS: dict[str, str] = {
     "export parquet": "export DB FILE.parquet --format parquet",
     "export stdout": "export DB - --format verifybench",
     "publish": "publish DB small FOLDER",
-    "status": "status DB",
-    "annotators": "annotators DB add kim lee",
+    "annotators add": "annotators DB add kim lee",
+    "annotators pause": "annotators DB pause amira --why away",
+    "annotators resume": "annotators DB pause amira --why away ; annotators DB resume amira",
     "assign": "assign DB --annotators kim,lee --per-item 2",
-    "checks": "checks DB add --limit 5",
-    "plan": "plan DB",
+    "checks add": "checks DB add --where dataset=spare --limit 5",
+    "checks import": "checks DB import IN/checks.jsonl",
+    "checks remove": "checks DB add --where dataset=spare --limit 5 ; checks DB remove --where dataset=spare",
+    "serve link": "serve DB --link amira",
+    "serve revoke": "serve DB --link amira ; serve DB --revoke amira",
     "reopen": "reopen DB --where subtype=A1 --reason anew",
     "exclude": "exclude DB --where subtype=A1 --reason proof",
-    "guidelines": "guidelines DB set IN/guidelines.md",
-    "flags": "flags DB",
-    "history": "history DB",
-    "labels": "labels DB export FILE.jsonl --history",
+    "exclude undo": "exclude DB --where subtype=A1 --reason proof ; exclude DB --where subtype=A1 --undo",
+    "guidelines set": "guidelines DB set IN/guidelines.md",
+    "guidelines note": "guidelines DB note case",
+    "flags answer": "flags DB answer FLAGGED two",
+    "labels export": "labels DB export FILE.jsonl --history",
     "labels import": "labels DB import IN/labels.jsonl",
-    "conflicts": "conflicts DB --as chidi",
-    "curate status": "curate DB status",
-    "verifiers": "verifiers DB",
-    "runs": "runs DB delete 2 --yes",
-    "verdicts": "verdicts DB import IN/verdicts.jsonl",
-    "verdicts print": "verdicts DB --verifier often",
-    "accuracy": "accuracy DB",
-    "tables": "tables DB --paper",
-    "report": "report DB -o FILE.html",
-    "compare": "compare DB often seldom",
-    "ensemble": "ensemble DB",
-    "best-of": "best-of DB",
-    "validity": "validity DB",
-    "build picks": "build DB picks --judge often --dry-run",
+    "conflicts settle": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct",
+    "conflicts undo": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct ; "
+    "conflicts DB undo --as chidi",
+    "curate licence": "curate POOL licence math_reasoning/sample-arithmetic MIT",
+    "curate exclude": "curate POOL exclude sq-01 sq-02 --reason proof",
+    "curate exclude accept": "curate POOL exclude --candidates --accept",
+    "curate exclude undo": "curate POOL exclude sq-01 --reason proof ; curate POOL exclude --undo sq-01",
+    "curate duplicates": "curate POOL duplicates",
+    "curate duplicates undo": "curate POOL duplicates ; curate POOL duplicates --undo",
+    "curate types set": "curate POOL types --set sq-01=A1 --set sq-02=B1 --by amira",
+    "curate types accept": "curate POOL types --set sq-01=A1 --by amira ; curate POOL types --accept",
+    "curate draw": "curate POOL types --set sq-01=A1 --set sq-02=A1 ; curate POOL draw --per-type 1 --name drawn",
+    "runs pause": "runs DB pause 4",
+    "runs cancel": "runs DB cancel 4",
+    "runs delete": "runs DB delete 2 --yes",
+    "verdicts import": "verdicts DB import IN/verdicts.jsonl",
+    "report": "report DB --output FILE.html",
+    "build picks": "build DB picks --name new --judge often --each 1",
     "build balanced": "build DB balanced --name new --per-type 1",
     "build hard": "build DB hard --name new --judge often --judge seldom --judge thrice --minority 1",
-    "sets": "sets DB",
-    "selected-by": "selected-by DB add often --dataset sample",
-    "estimate": "estimate DB often",
-    "disagreements": "disagreements DB",
-    "review": "review DB confirm ITEM",
-    "review export": "review DB export FILE.jsonl",
-    "agreement": "agreement DB",
-    "correlate": "correlate DB often",
-    "threshold": "threshold DB often",
-    "pairs": "pairs DB often",
+    "selected-by add": "selected-by DB add often --dataset sample",
+    "selected-by remove": "selected-by DB add often --dataset sample ; selected-by DB remove often --dataset sample",
+    "review confirm": "review DB confirm ITEM",
+    "review send-back": "review DB send-back ITEM --note again",
+    "review error": "review DB error ITEM --verifier often --category equivalence",
+    "review undo": "review DB confirm ITEM ; review DB undo UUID",
+    "review export": "review DB confirm ITEM ; review DB export FILE.jsonl",
+    "review import": "review DB import IN/reviews.jsonl",
     "bundle": "bundle DB FILE.db --for amira",
     "merge": "merge DB IN/other.db --whole",
     "backup": "backup DB FILE.db",
+    "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
     "restore": "restore NEW IN/archive.zip",
+    "restore backup": "restore DB IN/pool.db",
+    "doctor": "doctor DB",
+    "doctor repair states": "doctor WORN --repair",
+    "doctor repair index": "doctor HURT --repair",
     "rescue": "rescue DB FILE.db",
 }
-"""What is tried -> its words; DB stands on the small disk, IN elsewhere, the rest is new on the small disk."""
+"""What is tried -> its words, those before a ";" with room. DB, POOL, … stand on the small disk, IN elsewhere, the rest
+is new on the small disk."""
 
-ELSEWHERE = {
-    **dict.fromkeys(("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"),
-    **dict.fromkeys(("complete", "sweep", "duel", "preview", "transcripts", "types"), "asks model servers, as verify"),
-    **dict.fromkeys(
-        ("code write-tests", "code write-solutions", "code refine", "code pool", "code evolve"), "asks model servers"
-    ),
-    **dict.fromkeys(
-        (
-            "code select",
-            "code metrics",
-            "code saturation",
-            "code passk",
-            "code histograms",
-            "code duplicates",
-            "code results",
-        ),
-        "prints figures of code, or writes as export does",
-    ),
-    **dict.fromkeys(
-        ("code representatives", "code results", "parse", "downstream", "models"), "prints what it is given"
-    ),
-    **dict.fromkeys(
-        ("curate licence", "curate exclude", "curate duplicates", "curate types", "curate draw"),
-        "stores decisions as exclude and build do",
-    ),
-    **dict.fromkeys(("demo", "verify", "probe"), "start a runner; verify is tried below"),
-    "doctor": "attacks the sandbox, which takes its time; tried once below",
+SERVED: dict[str, str] = {
+    "complete": "complete POOL IN/plan.toml --trust",
+    "curate types": "curate POOL types --model types -o base_url=URL",
+    "curate types accept model": "curate POOL types --model types -o base_url=URL ; curate POOL types --accept model",
+    "curate duplicates model": "curate POOL duplicates --model embed -o base_url=URL",
+    "code write-tests": "code write-tests CODE --suite new --n 3 --dataset own --model tests -o base_url=URL",
+    "code write-solutions": "code write-solutions CODE --name new --dataset own --k 1 --rounds 1 --model solutions "
+    "-o base_url=URL",
+    "code pool": "code pool CODE --samples 2 --dataset own --model solutions -o base_url=URL",
+    "code refine": "code refine CODE --dataset taco --model refine --output FILE.jsonl -o base_url=URL",
+    "code evolve": "code evolve CODE --name grown --dataset own --rounds 1 --model grow -o base_url=URL "
+    "--page FILE.html --export FILE.jsonl",
+    "code duplicates": "code duplicates CODE --model embed -o base_url=URL --output FILE.jsonl",
+    "code select": "verify CODE execution ; code select CODE --k 2 --write FILE.jsonl",
+    "demo": "demo NEW",
+    "duel": "duel JUDGED one two -o base_url=URL -o model=duel",
+    "probe": "probe DB rules --limit 3",
+    "runs resume": "runs DB pause 4 ; runs DB resume 4",
+    "sweep": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge",
+    "threshold save": "verify JUDGED reward-model --name scores -o base_url=URL -o model=scores -o dialect=classify ; "
+    "threshold JUDGED scores --save fitted",
+    "verify": "verify DB exact --name fresh",
+    "verify judge": "verify JUDGED llm-judge --name third -o base_url=URL -o model=judge -o seed=9",
 }
+"""The same for those that ask a model server, run programs or start a runner: these may wait for room."""
+
+READS: dict[str, str] = {
+    "accuracy": "accuracy DB",
+    "agreement": "agreement DB",
+    "annotators list": "annotators DB list",
+    "best-of": "best-of DB",
+    "checks list": "checks DB list",
+    "checks report": "checks DB report",
+    "code duplicates from": "code duplicates --from IN/vectors.jsonl",
+    "code histograms": "code histograms --from IN/candidates.jsonl",
+    "code metrics": "code metrics DB --verifier often",
+    "code passk": "code passk DB --verifier often",
+    "code representatives": "code representatives --from IN/cases.jsonl --mode discriminative",
+    "code results": "code results DB --verifier often",
+    "code saturation": "code saturation DB",
+    "code select from": "code select --from IN/candidates.jsonl",
+    "code evolve show": "code evolve DB --name none --show",
+    "compare": "compare DB often seldom",
+    "conflicts list": "conflicts DB list --as chidi",
+    "correlate": "correlate DB often",
+    "curate exclude list": "curate POOL exclude --list",
+    "curate exclude candidates": "curate POOL exclude --candidates",
+    "curate duplicates dry": "curate POOL duplicates --dry-run",
+    "curate draw dry": "curate POOL draw --per-type 4 --dry-run",
+    "curate types show": "curate POOL types",
+    "curate types list": "curate POOL types --list",
+    "curate status": "curate POOL status",
+    "disagreements": "disagreements DB",
+    "downstream": "downstream DB IN/downstream.jsonl",
+    "ensemble": "ensemble DB",
+    "estimate": "estimate DB often",
+    "exclude list": "exclude DB --list",
+    "exclude candidates": "exclude DB --candidates",
+    "flags list": "flags DB list",
+    "guidelines show": "guidelines DB show",
+    "guidelines versions": "guidelines DB versions",
+    "history": "history DB",
+    "import dry": "import DB IN/more.jsonl --dataset more --dry-run",
+    "models": "models DB none -o base_url=http://127.0.0.1:9/v1",
+    "pairs": "pairs DB often",
+    "parse": "parse verdict IN/replies.jsonl",
+    "plan": "plan DB",
+    "preview": "preview DB llm-judge --item ITEM -o base_url=http://127.0.0.1:9/v1 -o model=m",
+    "probe accepted": "probe DB often --accepted",
+    "build picks dry": "build DB picks --judge often --dry-run",
+    "review list": "review DB list",
+    "review errors": "review DB errors",
+    "runs list": "runs DB list",
+    "runs show": "runs DB show 1",
+    "selected-by list": "selected-by DB list",
+    "sets list": "sets DB list",
+    "sets show": "sets DB show small",
+    "sets diff": "sets DB diff small other",
+    "status": "status DB",
+    "tables": "tables DB --paper",
+    "threshold": "threshold DB often",
+    "transcripts": "transcripts DB --verifier often",
+    "types": "types DB --verifier often",
+    "validity": "validity DB",
+    "verdicts print": "verdicts DB print --verifier often",
+    "verifiers": "verifiers DB",
+}
+"""What only reads, or says that it can't: it is proved to write nothing."""
+
+ELSEWHERE = dict.fromkeys(
+    ("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"
+)
 """Commands that are not tried one by one, and why."""
 
-
-class Given(Struct):
-    """What the commands are given.
-
-    Attributes:
-        folder: Holds the database ``p.db`` and the files to read.
-        item: An item's id.
-    """
-
-    folder: Path
-    item: str
+HOW = {
+    "--accepted", "--against", "--all", "--allow-unsafe-execution", "--ask-again", "--checks", "--coarse",
+    "--confirmed", "--csv", "--detach", "--dry-run", "--errors", "--evidence", "--exact", "--force", "--grid",
+    "--json", "--keep-unverified", "--lines", "--names", "--new-version", "--own-score", "--pairs", "--paper",
+    "--partial", "--per-question", "--questions", "--retry-errors", "--retry-timeouts", "--retry-unread", "--show",
+    "--sighted", "--strip", "--trust", "--unreviewed", "--untyped", "--weighted", "--with-solution", "--without-calls",
+}  # fmt: skip
+"""Switches that only say how, or of what."""
 
 
-def every_command(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """The names of all commands, by reflection."""
+def every_command(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    """All commands with their names, by reflection."""
     if isinstance(command, click.Group):
         for name in command.list_commands(click.Context(command)):
             found = command.get_command(click.Context(command), name)
             assert found is not None
             yield from every_command(found, (*path, name))
     else:
-        yield " ".join(path)
+        yield " ".join(path), command
 
 
-def prepare(folder: Path) -> Given:
-    """A project with everything in it, and files to read."""
-    project = sample_project(folder / "p.db")
-    items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
-    for name, even in (("often", 2), ("seldom", 3), ("thrice", 5)):
-        found = [(item, Verdict(outcome=Outcome(item % even == 0), score=item % 7 / 7)) for item in items]
-        add_complete_run(project, name, found)
-    freeze(project)
-    assign(project, ["amira"], per_item=1)
-    (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
-    write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
-    project.close()
-    rows = [
-        {"question_id": f"n{n}", "completion_id": f"n{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
-        for n in range(1_000)
+def forms(name: str, command: click.Command) -> Iterator[str]:
+    """What a command can be told to do: itself or each of its verbs, each file it writes, each switch."""
+    (verbs,) = [
+        [str(verb) for verb in param.type.choices]
+        for param in command.params
+        if param.name == "verb" and isinstance(param.type, click.Choice)
+    ] or [[]]
+    yield from [f"{name} {verb}" for verb in verbs] or [name]
+    for param in command.params:
+        if isinstance(param, click.Option) and (isinstance(param.type, OutputPath) or param.is_flag):
+            option = max(param.opts, key=len)
+            if option not in HOW:
+                yield f"{name} {option}"
+
+
+def untried() -> list[str]:
+    """Forms of commands that nothing tries."""
+    tried = [line.split() for said in (COMMANDS, SERVED, READS) for text in said.values() for line in text.split(" ; ")]
+    plain = [[word for word in words if word not in DATABASES] for words in tried]
+    return [
+        form
+        for name, command in every_command(root)
+        if name not in ELSEWHERE
+        for form in forms(name, command)
+        if not any(_has(words, form.split()) for words in plain)
     ]
-    (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (folder / "guidelines.md").write_text("# Anew\n" + "Be careful. " * 2_000)
-    shutil.copy(SAMPLE / "labels.jsonl", folder / "labels.jsonl")
-    said = [{"completion_id": key, "verifier": "theirs", "verdict": "correct"}]
-    (folder / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))
-    other = open_project(folder / "other.db", create=True)
-    other.close()
-    shutil.copy(folder / "p.db", folder / "other.db")
-    return Given(folder=folder, item=key)
 
 
-def try_command(given: Given, disk: SmallDisk, name: str, lefts: Sequence[int]) -> Counter[str]:
-    """Run a command with so much room each time; how often it did its work, and how often it said that it did not."""
-    place = disk.path / "work"
-    words = [
-        word.replace("IN/", f"{given.folder}/").replace("FILE", str(place / "new")).replace("ITEM", given.item)
-        if word not in _PLACES
-        else str(place / _PLACES[word])
-        for word in COMMANDS[name].split()
-    ]
-    wanted: tuple[object, ...] | None = None
-    counted = Counter[str]()
-    for left in (None, *lefts):
-        disk.empty()
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        shutil.copy(given.folder / "p.db", place / "p.db")
-        before = _state(place)
-        if left is not None:
-            disk.fill(left)
-        done = run(*words)
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        disk.empty()
-        if left is None:
-            wanted = (done.returncode, _state(place))
-            assert done.returncode in (0, 1, 3), (name, done.stderr)
-            counted[f"with room: {done.returncode}"] += 1
-            continue
-        assert "Traceback" not in done.stderr, (name, left, done.stderr)
-        after = _state(place)
-        if done.returncode == wanted[0]:  # type: ignore[index]
-            assert after == wanted[1], (name, left, done.stderr, _difference(after, wanted[1]))  # type: ignore[index]
-            counted["done"] += 1
-            continue
-        assert done.returncode in (1, 3), (name, left, done.returncode)
-        assert sum(line.startswith(("Database:", "File:", "Error:", "Run:", "Wrong usage:")) for line in said) == 1, (
-            name,
-            left,
-            said,
-        )
-        assert _kept(before, after), (name, left, done.stderr, _difference(after, before))
-        counted["said"] += 1
-        again = run(*words)
-        assert again.returncode == wanted[0], (name, left, "again", again.stderr)  # type: ignore[index]
-        assert _state(place) == wanted[1], (name, left, "again", _difference(_state(place), wanted[1]))  # type: ignore[index]
-    return counted
-
-
-_PLACES = {"DB": "p.db", "NEW": "fresh.db", "FOLDER": "folder"}
-_BESIDE = ("-wal", "-shm", ".columns", ".runner.log")
-
-
-def _state(place: Path) -> dict[str, object]:
-    """Each file that is no cache; of a database how many rows each table has."""
-    found: dict[str, object] = {}
-    for path in sorted(place.iterdir()):
-        if path.name.endswith(_BESIDE):
-            continue
-        found[path.name] = _tables(path) if path.suffix == ".db" else path.stat().st_size > 0
-    return found
-
-
-def _tables(path: Path) -> dict[str, int] | str:
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        if "changes" in names:
-            names.remove("changes")  # A part that is undone has been noted, too.
-        return {name: connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in names} or "empty"
-
-
-def _kept(before: dict[str, object], after: dict[str, object]) -> bool:
-    """Nothing new stands there, and nothing that was stored is gone."""
-    return before == after
-
-
-def _difference(left: object, right: object) -> object:
-    if isinstance(left, dict) and isinstance(right, dict):
-        keys = left.keys() | right.keys()
-        return {key: _difference(left.get(key), right.get(key)) for key in keys if left.get(key) != right.get(key)}
-    return left, right
+def _has(words: list[str], form: list[str]) -> bool:
+    *names, last = form
+    if last.startswith("--"):
+        return words[: len(names)] == names and last in words
+    return words[: len(form)] == form

@@ -7,6 +7,7 @@ import sys
 import click
 
 from workbench.cli.common import json_option, print_json, project_at, say
+from workbench.cli.following import shown
 from workbench.model.run import RunInfo
 
 DEFAULT = "workbench-demo.db"
@@ -28,7 +29,7 @@ def command(database: str, as_json: bool) -> None:
     with project_at(database, create=True) as project:
         say(f"Loading the sample data into {database}")
         load_sample(project)
-        ended = verify_sample(project, _narrate)
+        ended = verify_sample(project, _narrate, shown())
         if terminal:
             from workbench.services.recent import remember
             from workbench.services.settings import settings_of

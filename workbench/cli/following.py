@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import click
 
@@ -20,7 +21,7 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
 
     try:
         with one_line() as line:
-            return wait(project, info.run, line and (lambda now: line(_words(now))))
+            return wait(project, info.run, shown(line))
     except KeyboardInterrupt:
         click.echo(err=True)
         say(f"Run {info.run} goes on in the background.")
@@ -28,8 +29,24 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         sys.exit(130)
 
 
+def shown(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
+    """Shows how far a run is, on a line of its own; without one only what it waits for is said, once."""
+    told: str | None = None
+
+    def show(now: RunInfo) -> None:
+        nonlocal told
+        if line is not None:
+            line(_words(now))
+        elif now.waiting != told and now.waiting is not None:
+            say(f"  Run {now.run} is {now.waiting}. It goes on by itself then; nothing is lost.")
+        told = now.waiting
+
+    return show
+
+
 def _words(info: RunInfo) -> str:
     pace = f", {info.rate:.0f}/s, {info.eta:.0f} s to go" if info.rate and info.eta is not None else ""
     used = f", {tokens(info.usage.prompt_tokens, info.usage.completion_tokens)}" if info.usage else ""
     money = f", {dollars(info.usage.cost)}" if info.usage and info.usage.cost else ""
-    return f"run {info.run} {info.state}: {info.done:,} of {info.items:,}{pace}{used}{money}"
+    state = info.waiting or info.state
+    return f"run {info.run} {state}: {info.done:,} of {info.items:,}{pace}{used}{money}"

@@ -38,11 +38,18 @@ def load_sample(project: Project) -> None:
     import_labels(project, folder / "labels.jsonl")
 
 
-def verify_sample(project: Project, said: Callable[[RunInfo], None]) -> list[RunInfo]:
-    """Run every rule verifier over all items; ``said`` is told of each run that has ended."""
+def verify_sample(
+    project: Project, said: Callable[[RunInfo], None], watch: Callable[[RunInfo], None] | None = None
+) -> list[RunInfo]:
+    """Run every rule verifier over all items.
+
+    Args:
+        said: Told of each run that has ended.
+        watch: Told a few times a second of the run at work.
+    """
     ended = []
     for verifier in VERIFIERS:
         run = start(project, verifier, {}, None, Selection(), None)
-        ended.append(wait(project, run.run))
+        ended.append(wait(project, run.run, watch))
         said(ended[-1])
     return ended

@@ -15,6 +15,7 @@ from workbench.llm.records import CallFailed, FailureCode, Reply
 from workbench.model.item import ItemRecord
 from workbench.store import calls, changes
 from workbench.store.item_rows import ItemRows
+from workbench.store.vocabularies import dataset_names
 
 _IDS: Final = "(SELECT value FROM json_each(?))"
 
@@ -64,7 +65,7 @@ def dataset_questions(connection: sqlite3.Connection, name: str) -> list[int]:
     """
     row = connection.execute("SELECT id FROM datasets WHERE name = ?", (name,)).fetchone()
     if row is None:
-        known = [found for (found,) in connection.execute("SELECT name FROM datasets ORDER BY name")]
+        known = dataset_names(connection)
         raise UsageError(f"There is no data set {name!r}.", f"There are: {', '.join(known) or 'none yet'}.")
     rows = connection.execute(
         "SELECT id FROM questions WHERE dataset_id = ? AND id < (SELECT question_id FROM horizon) ORDER BY id", row

@@ -24,6 +24,7 @@ from workbench.store.selection import (
     compile_selection,
     items_for,
 )
+from workbench.store.vocabularies import dataset_names
 
 
 class LabelledSubject(NamedTuple):
@@ -33,11 +34,6 @@ class LabelledSubject(NamedTuple):
     subject: int
     question_key: str
     completion_key: str | None
-
-
-def dataset_names(connection: sqlite3.Connection) -> list[str]:
-    """All data sets by name."""
-    return [name for (name,) in connection.execute("SELECT name FROM datasets ORDER BY name")]
 
 
 def dataset_id(connection: sqlite3.Connection, name: str) -> int:

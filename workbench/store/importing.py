@@ -157,7 +157,7 @@ class ImportSession:
 
     @contextmanager
     def file(self, file: ImportedFile) -> Iterator[FileImport]:
-        """Import one file; what was stored of it goes again when the block fails."""
+        """Import one file; what was stored of it goes again when the block fails, or with the next import."""
         with self.transaction() as connection:
             dataset_id = _dataset(connection, self.dataset)
             if self._rows is None:
@@ -168,7 +168,7 @@ class ImportSession:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
             if not self.bulk:
-                _discard(self._database, started)
+                _give_up(self._database, started)
             raise
 
     def earlier(self, file: ImportedFile, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
@@ -339,8 +339,28 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
     return not any(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
 
 
+_GIVEN_UP: set[_Running] = set()
+"""Imports of this process that have failed and could not be undone."""
+
+
+def _give_up(database: Database, failed: _Running) -> None:
+    """Undo a failed import, or leave it to the next one where that needs room that isn't there: nobody sees it."""
+    try:
+        try:
+            _discard(database, failed)
+        except StoreError:
+            # The log has room again once the database holds what stands in it.
+            database.write_back()
+            _discard(database, failed)
+    except (StoreError, sqlite3.Error):
+        # What the import itself failed of is what is told.
+        _GIVEN_UP.add(failed)
+
+
 def _alive(database: Database, left: _Running) -> bool:
     """Whether the process of an import lives; of one that can't be seen from here, whether it goes on writing."""
+    if left in _GIVEN_UP:
+        return False
     process = decoded(left.process)
     if process is None:
         # A program of version 8 wrote it.
@@ -350,6 +370,10 @@ def _alive(database: Database, left: _Running) -> bool:
     found = life_at(process, database.path)
     return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
 
+
+_OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions")
+"""Tables that refer to data sets."""
+_UNUSED = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {table} WHERE dataset_id = datasets.id)" for table in _OF_DATASETS)
 
 _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}
 _OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
@@ -373,7 +397,7 @@ def _discard(database: Database, left: _Running) -> None:
         connection.execute("DELETE FROM quarantine WHERE import_id = ?", (left.id,))
         connection.execute("DELETE FROM imports WHERE id = ?", (left.id,))
         connection.execute(
-            "DELETE FROM datasets WHERE id = ? AND NOT EXISTS (SELECT 1 FROM imports WHERE dataset_id = datasets.id)",
+            f"DELETE FROM datasets WHERE id = ? AND {_UNUSED}",
             (left.dataset_id,),
         )
 

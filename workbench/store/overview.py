@@ -10,6 +10,7 @@ from workbench.store.batches import members
 from workbench.store.connection import Database
 from workbench.store.events import count_own
 from workbench.store.people import COORDINATOR, everyone
+from workbench.store.vocabularies import SHOWN_DATASET
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
@@ -18,7 +19,7 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
         "SELECT d.name, d.types, count(DISTINCT q.id), count(c.id) FROM datasets AS d "
         "LEFT JOIN questions AS q ON q.dataset_id = d.id AND q.id < (SELECT question_id FROM horizon) "
         "LEFT JOIN completions AS c ON c.question_id = q.id AND c.id < (SELECT completion_id FROM horizon) "
-        "GROUP BY d.id ORDER BY d.id"
+        f"WHERE {SHOWN_DATASET} GROUP BY d.id ORDER BY d.id"
     )
     return [DatasetInfo(name=row[0], types=row[1], questions=row[2], items=row[3]) for row in rows]
 

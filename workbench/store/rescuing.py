@@ -96,9 +96,9 @@ class Rescue:
         Raises:
             StoreError: The disk is full.
         """
-        migrations.make(path, self._schema.version)
-        connection = sqlite3.connect(path, isolation_level=None)
         with explained(path):
+            migrations.make(path, self._schema.version)
+            connection = sqlite3.connect(path, isolation_level=None)
             try:
                 for pragma in ("foreign_keys = OFF", "synchronous = OFF", "cache_size = -65536"):
                     connection.execute(f"PRAGMA {pragma}")
@@ -115,7 +115,7 @@ class Rescue:
                 raise
             finally:
                 connection.close()
-        migrations.bring_up_to_date(path, keep_copy=False)
+            migrations.bring_up_to_date(path, keep_copy=False)
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
         return Written(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
 

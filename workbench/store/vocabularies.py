@@ -10,8 +10,14 @@ from workbench.errors import UsageError, did_you_mean, nearest
 from workbench.model.selection import Condition
 from workbench.model.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 
+SHOWN_DATASET: Final = (
+    "(NOT EXISTS (SELECT 1 FROM imports AS n WHERE n.dataset_id = d.id AND n.state = 'running') "
+    "OR EXISTS (SELECT 1 FROM questions AS k WHERE k.dataset_id = d.id AND k.id < (SELECT question_id FROM horizon)))"
+)
+"""A data set ``d`` of which there is nothing yet but what an unfinished import has brought is hidden, as that is."""
+
 _NAMES: Final = {
-    "dataset": "SELECT name FROM datasets ORDER BY name",
+    "dataset": f"SELECT d.name FROM datasets AS d WHERE {SHOWN_DATASET} ORDER BY d.name",
     "domain": "SELECT DISTINCT domain FROM sources WHERE domain IS NOT NULL ORDER BY domain",
     "source": "SELECT name FROM sources ORDER BY name",
     "model": "SELECT name FROM models ORDER BY name",
@@ -25,6 +31,11 @@ _TYPED: Final = {
         OR EXISTS (SELECT 1 FROM item_states WHERE subtype = ?1)""",
 }
 """Field -> whether an item has a code that the taxonomy does not know."""
+
+
+def dataset_names(connection: sqlite3.Connection) -> list[str]:
+    """All data sets by name."""
+    return [name for (name,) in connection.execute(_NAMES["dataset"])]
 
 
 def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]) -> None:

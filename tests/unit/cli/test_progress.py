@@ -12,11 +12,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.helpers import make_project, numbered
 from workbench.cli import progress
+from workbench.cli.following import shown
 from workbench.cli.progress import line_of, one_line, showing_progress
 from workbench.model.progress import BYTES, Listener, Step, Stopped, heard_by, step
+from workbench.model.run import RunInfo
 from workbench.services import care
 from workbench.store.interrupting import interruptibly
 
@@ -125,3 +128,20 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
             works[command]()
         assert {path.name for path in tmp_path.iterdir()} == before
         assert all(finding.ok for finding in care.doctor(project) if finding.name == "integrity")
+
+
+def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    run = RunInfo(
+        run=3, verifier="exact", kind="exact", version="1", selection="all", state="running", request=None, items=9,
+        done=4, workers=1, alive=True, pid=1, heartbeat=None, created_at="", started_at=None, completed_at=None,
+        message=None,
+    )  # fmt: skip
+    waiting = structs.replace(run, waiting="waiting for space since 08:57")
+    lines: list[str] = []
+    for tell in (shown(), shown(lines.append)):
+        for now in (run, waiting, waiting, run, waiting):
+            tell(now)
+    assert capsys.readouterr().err == 2 * (
+        "  Run 3 is waiting for space since 08:57. It goes on by itself then; nothing is lost.\n"
+    )
+    assert lines[1].startswith("run 3 waiting for space since 08:57: 4 of 9")

@@ -12,14 +12,25 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.helpers import add_items, numbered
 from workbench.errors import StoreError
 from workbench.model.item import ItemRecord
+from workbench.store import overview
 from workbench.store.connection import Database, Durability
-from workbench.store.importing import CHUNK, FileImport, ImportedFile, discard_dead_imports, import_session
+from workbench.store.importing import (
+    _OF_DATASETS,
+    CHUNK,
+    FileImport,
+    ImportedFile,
+    discard_dead_imports,
+    import_session,
+)
 from workbench.store.schema import DATA_INDEXES
+from workbench.store.vocabularies import dataset_names
 
 ROWS = 40_000
 VISIBLE = "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
@@ -194,4 +205,86 @@ def test_dead_imports_may_be_removed_by_two_at_once(tmp_path: Path) -> None:
     discard_dead_imports(overtaken)
     assert database.reader().execute("SELECT count(*) FROM imports").fetchone() == (0,)
     overtaken.close()
+    database.close()
+
+
+def test_a_data_set_of_which_there_is_nothing_yet_is_not_named(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    _running(database, _dead_pid())
+    assert _count(tmp_path / "p.db", "SELECT count(*) FROM datasets") == 1
+    assert overview.datasets(database.reader()) == []
+    assert dataset_names(database.reader()) == []
+    database.close()
+
+
+@pytest.mark.parametrize("room", ["none", "once the log is written back"])
+def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
+    tmp_path: Path, room: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "p.db"
+    database = Database(path, create=True)
+    add_items(database, numbered(4))
+    before = overview.datasets(database.reader())
+    item = ItemRecord(
+        line=1, raw=b"", question_key="q", completion_key="c", question="What?", reference="4", completion="Four."
+    )
+    full = False
+    write, write_back = Database.write, Database.write_back
+
+    @contextmanager
+    def without_room(*arguments: Any, **given: Any) -> Iterator[sqlite3.Connection]:
+        if full:
+            raise StoreError("database or disk is full.", cause="space")
+        with write(*arguments, **given) as connection:
+            yield connection
+
+    def freed(database: Database) -> None:
+        nonlocal full
+        full = room == "none"
+        write_back(database)
+
+    monkeypatch.setattr(Database, "write", without_room)
+    monkeypatch.setattr(Database, "write_back", freed)
+
+    def attempt() -> None:
+        nonlocal full
+        file = ImportedFile(path="f", format="jsonl", mapping="{}")
+        with import_session(database, "d") as session, session.file(file) as target:
+            target.add([item], [])
+            full = True
+            target.complete(b"")
+
+    with pytest.raises(StoreError, match="full"):
+        attempt()
+    assert _count(path, "SELECT count(*) FROM imports") == (room == "none")
+    assert overview.datasets(database.reader()) == before
+    full = False
+    assert discard_dead_imports(database) == (room == "none")
+    assert _count(path, "SELECT count(*) FROM datasets") == 1
+    database.close()
+
+
+@pytest.mark.parametrize("kept", ["questions", "selection_judges"])
+def test_a_data_set_that_something_else_is_of_stays(tmp_path: Path, kept: str) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    _running(database, _dead_pid())
+    with database.write() as connection:
+        if kept == "questions":
+            # As those of a bundle are, of which no import is on record.
+            connection.execute("UPDATE imports SET first_question_id = 5, first_completion_id = 5")
+        else:
+            connection.execute("INSERT INTO selection_judges (dataset_id, name) VALUES (9, 'judge')")
+    assert discard_dead_imports(database) == 1
+    assert dataset_names(database.reader()) == ["left"]
+    database.close()
+
+
+def test_every_table_that_refers_to_data_sets_is_known(tmp_path: Path) -> None:
+    database = Database(tmp_path / "p.db", create=True)
+    reader = database.reader()
+    tables = [name for (name,) in reader.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    refer = {
+        table for table in tables for row in reader.execute(f"PRAGMA foreign_key_list({table})") if row[2] == "datasets"
+    }
+    assert refer == set(_OF_DATASETS)
     database.close()

@@ -16,8 +16,8 @@ from workbench.model.verdict import GoldChoice
 from workbench.services.items.exports import interchange, plain, tables, training
 from workbench.services.items.exports.request import Request, Table
 from workbench.services.project import Project
-from workbench.store import exporting as store
 from workbench.store.selection import check_names
+from workbench.store.vocabularies import dataset_names
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportReport", "Table", "export", "format_of"]
 
@@ -189,7 +189,7 @@ def _require_options(request: Request) -> None:
 def _with_dataset(project: Project, selection: Selection, dataset: str | None) -> Selection:
     if dataset is None:
         return selection
-    known = store.dataset_names(project.database.reader())
+    known = dataset_names(project.database.reader())
     if dataset not in known:
         raise UsageError(f"There is no data set {dataset!r}.", f"Data sets: {', '.join(known) or 'none yet'}.")
     return Selection((*selection.conditions, Condition("dataset", "=", dataset)), selection.limit)

@@ -31,7 +31,8 @@ from workbench.services.measuring.pairing import pairs
 from workbench.services.project import Project
 from workbench.services.reporting.card import counts_table
 from workbench.services.reporting.counting import Part, has_scores, unpaired
-from workbench.store import exporting, runs
+from workbench.store import runs
+from workbench.store.vocabularies import dataset_names
 
 _JUDGE = "llm-judge"
 _REFERENCE = "reference"
@@ -59,7 +60,7 @@ class PaperFigures:
         protocol: Protocol3 = "strict",
         gold: GoldChoice = "final",
     ) -> None:
-        known = exporting.dataset_names(project.database.reader())
+        known = dataset_names(project.database.reader())
         if unknown := [name for name in datasets if name not in known]:
             there = ", ".join(known) or "none yet"
             raise UsageError(f"There is no data set {', '.join(unknown)}.", f"Data sets: {there}.")

@@ -21,6 +21,7 @@ from workbench.services.trust import require_servers
 from workbench.store import completing as stored
 from workbench.store import runs as stored_runs
 from workbench.store import usage
+from workbench.store.importing import discard_dead_imports
 
 if TYPE_CHECKING:
     from workbench.runs.completing import Standing, Watch
@@ -45,7 +46,7 @@ def complete(
         UsageError: It is not clear which questions are meant, or a name stands for another configuration.
         NotTrustedError: The servers come from a file, and the user has not accepted them.
         RunError: Another process is at work on the database.
-        StoreError: Nothing can be stored.
+        StoreError: Nothing can be stored, or an import is running.
     """
     # The client's libraries are for those who call servers.
     from workbench.runs import completing
@@ -57,6 +58,7 @@ def complete(
     servers = {model.name: model.server for model in plan.models}
     require_servers(project, servers, accept=trust or plan.own)
     with standing_in(project.database) as lease:
+        discard_dead_imports(project.database)
         runs = begin(project, plan)
         writers = [
             completing.Writer(

@@ -320,19 +320,32 @@ def test_tables_know_of_what_was_written(project: Project, server: ScriptedServe
     assert len(columns(project).item) == 5
 
 
-def test_no_completion_joins_while_an_import_runs(project: Project, server: ScriptedServer) -> None:
-    with project.database.write() as connection:
-        connection.execute(
-            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
-            "started_at) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z')"
-        )
-    with pytest.raises(StoreError, match="import is running"):
-        carry_out(project, plan(project, server.url, {"a": ""}))
-    with project.database.write() as connection:
-        connection.execute("DELETE FROM imports")
-    asked = len(server.received)
-    assert carry_out(project, plan(project, server.url, {"a": ""})).written == 5
-    assert len(server.received) == asked == 5
+@pytest.mark.parametrize("begins", ["before", "meanwhile"])
+def test_no_completion_joins_while_an_import_runs(project: Project, begins: str) -> None:
+    def begin() -> None:
+        with project.database.write() as connection:
+            connection.execute(
+                "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
+                "started_at) VALUES (1, 'f', 'jsonl', 'running', 1, 9, 1, '2025-01-01T00:00:00Z')"
+            )
+
+    def answer(received: Received) -> str:
+        if begins == "meanwhile" and received == there.received[0]:
+            begin()
+        return "so"
+
+    with scripted(answer) as there:
+        if begins == "before":
+            begin()
+        with pytest.raises(StoreError, match="import is running"):
+            carry_out(project, plan(project, there.url, {"a": ""}))
+        with project.database.write() as connection:
+            connection.execute("DELETE FROM imports")
+        # Nothing is asked that could not be stored.
+        assert (len(there.received) == 0) is (begins == "before")
+        begins = ""
+        assert carry_out(project, plan(project, there.url, {"a": ""})).written == 5
+        assert len(there.received) == 5
 
 
 def test_an_id_with_another_text_is_not_overwritten(project: Project, server: ScriptedServer) -> None:
@@ -373,3 +386,15 @@ def test_another_process_at_work_is_waited_for_by_the_user(
 )
 def test_thoughts_stand_as_the_model_wrote_them(reply: Reply, text: str) -> None:
     assert as_written(reply) == text
+
+
+def test_an_import_that_died_holds_up_nothing(project: Project, server: ScriptedServer) -> None:
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT INTO imports (dataset_id, path, format, state, first_completion_id, first_question_id, pid, "
+            "started_at) SELECT 1, 'f', 'jsonl', 'running', 1, max(id) + 1, ?, '2025' FROM questions",
+            (2**22 + 1,),
+        )
+    done = carry_out(project, plan(project, server.url, {"a": ""}))
+    assert done.written == len(QUESTIONS)
+    assert len(columns(project).item) == len(QUESTIONS)

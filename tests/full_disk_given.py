@@ -1,0 +1,217 @@
+"""What commands are given that are tried on a full disk: databases with everything in them, files, a model server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from uuid import uuid4
+from zlib import crc32
+
+from msgspec import Struct
+
+from tests.background import runner_ends
+from tests.commands import run
+from tests.growing import own_project
+from tests.growing_served import answering, own_tests
+from tests.helpers import add_items, make_project, numbered
+from tests.hurting import KINDS, hurt, owners
+from tests.publishing import SAMPLE, freeze, sample_project
+from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
+from tests.unit.services.measuring.scored_runs import add_complete_run
+from tests.unit.verifiers.judges.modelled import modelled
+from workbench.model.selection import Selection
+from workbench.model.verdict import Outcome, Verdict
+from workbench.services.items.archiving import write_archive
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project, open_project
+from workbench.store import runs
+
+REFINED = {
+    "question": "Write total(numbers), their sum.",
+    "entry_point": "total",
+    "solution": "def total(numbers):\n    return sum(numbers)\n",
+    "tests": [f"assert total([{number}, 1]) == {number + 1}" for number in range(9)],
+}
+
+
+class Given(Struct):
+    """What the commands are given.
+
+    Attributes:
+        folder: Holds the databases ``p.db``, ``pool.db``, ``code.db`` and ``judged.db``, and the files to read.
+        item: An item's id.
+        flagged: That of one that is flagged.
+        url: Where the model server is.
+    """
+
+    folder: Path
+    item: str
+    flagged: str
+    url: str = ""
+
+
+def answer(received: Received) -> str | list[float] | Scripted:
+    """Replies that depend on the request alone, whatever it asks for."""
+    if received.path.endswith("/embeddings"):
+        data = [
+            {"index": index, "object": "embedding", "embedding": [1.0, crc32(text.encode()) / 2**32, 0.0]}
+            for index, text in enumerate(received.body["input"])
+        ]
+        return Scripted(body={"object": "list", "data": data, "usage": {"prompt_tokens": 9, "total_tokens": 9}})
+    if received.body["model"] == "scores":
+        return [crc32(text.encode()) / 2**32 for text in received.body.get("text_2") or received.body["input"]]
+    words = received.body["messages"][-1]["content"]
+    match received.body["model"]:
+        case "types":
+            return f"Answer type: {'ABCD'[len(words) % 4]}1"
+        case "grow":
+            return answering(own_tests(2))(received)
+        case "tests":
+            said = [f"assert clip10({number}) == {min(number, 10)}" for number in range(12)]
+            return "".join(f"<assertion>{one}</assertion>" for one in said)
+        case "solutions":
+            return "```python\ndef clip10(x):\n    return max(0, min(10, x))\ndef clip11(x):\n    return x\n```"
+        case "refine":
+            return json.dumps(REFINED)
+        case "duel":
+            return "Thoroughness: 1\nLogic: 1\nAnalysis: tie\nOverall: 1"
+        case "judge":
+            return modelled(received)
+        case _:
+            return f"So \\boxed{{{len(words)}}}. " * 20
+
+
+@contextmanager
+def prepared(folder: Path, *, asking: bool = False) -> Iterator[Given]:
+    """Everything that commands are tried with.
+
+    Args:
+        asking: Also what those need that ask a model server, and the server.
+    """
+    given = prepare(folder)
+    if not asking:
+        yield given
+        return
+    with scripted(answer) as server:
+        given.url = server.url
+        _prepare_code(folder)
+        _prepare_judged(folder, server)
+        _prepare_plan(folder, server)
+        yield given
+
+
+def prepare(folder: Path) -> Given:
+    """What needs no model server."""
+    project = sample_project(folder / "p.db")
+    items = _items(project)
+    for name, even in (("often", 2), ("seldom", 3), ("thrice", 5)):
+        found = [(item, Verdict(outcome=Outcome(item % even == 0), score=item % 7 / 7)) for item in items]
+        add_complete_run(project, name, found)
+    freeze(project)
+    freeze(project, "other")
+    assign(project, ["amira"], per_item=1)
+    flagged = _flag(project)
+    # Nobody is to label these: they may become checks.
+    add_items(project.database, numbered(12, dataset="spare"))
+    with project.database.write() as connection:
+        verifier = runs.add_verifier(connection, name="exact", kind="exact", options={}, config={}, config_hash="x")
+        runs.queue(connection, runs.add(connection, verifier, "1"), Selection(), 1, 1)
+    (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
+    write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
+    project.close()
+    rows = [
+        {"question_id": f"n{n}", "completion_id": f"n{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
+        for n in range(1_000)
+    ]
+    _write(folder / "more.jsonl", rows)
+    (folder / "guidelines.md").write_text("# Anew\n" + "Be careful. " * 2_000)
+    said = [json.loads(line) for line in (SAMPLE / "labels.jsonl").read_text().splitlines()]
+    labels = [one | {"annotator": "kim", "uuid": str(uuid4())} for one in said if one.get("annotator") == "amira"]
+    _write(folder / "labels.jsonl", labels)
+    shutil.copy(SAMPLE / "downstream.jsonl", folder / "downstream.jsonl")
+    _write(folder / "verdicts.jsonl", [{"completion_id": key, "verifier": "theirs", "verdict": "correct"}])
+    _write(folder / "checks.jsonl", [{"completion_id": "c3", "verdict": "correct"}])
+    shutil.copy(folder / "p.db", folder / "other.db")
+    assert run("review", folder / "other.db", "confirm", key).returncode == 0
+    assert run("review", folder / "other.db", "export", folder / "reviews.jsonl").returncode == 0
+    assert run("labels", folder / "other.db", "import", folder / "labels.jsonl").returncode == 0
+    pool = open_project(folder / "pool.db", create=True)
+    import_files(pool, plan_import([SAMPLE / "questions.jsonl"]), dataset="pool")
+    pool.close()
+    _write(folder / "vectors.jsonl", [{"task_id": str(n), "vector": [1, n]} for n in range(3)])
+    _write(folder / "cases.jsonl", [{"name": "a", "vectors": ["111", "110", "000"]}])
+    ranked = [{"id": n, "average_test_score": n / 9, "average_time_taken": 1, "rank": 1} for n in range(9)]
+    _write(folder / "candidates.jsonl", [{"task_id": "t", "candidates": ranked}])
+    _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
+    _wear(folder)
+    return Given(folder=folder, item=key, flagged=flagged)
+
+
+def _flag(project: Project) -> str:
+    """Have an item flagged; its id. The session ends here: the database can be copied once it is closed."""
+    session = AnnotationSession(project, "amira")
+    item = session.next(())
+    assert item is not None
+    session.flag(item, True, "How many digits?")
+    rows = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (item.completion,))
+    return str(rows.fetchone()[0])
+
+
+def _wear(folder: Path) -> None:
+    """A database whose states don't follow from its events, and one with a damaged index."""
+    shutil.copy(folder / "p.db", folder / "worn.db")
+    with closing(sqlite3.connect(folder / "worn.db")) as connection, connection:
+        connection.execute("UPDATE task_states SET state = 'unlabelled'")
+    page = next(page for page, name in owners(folder / "p.db").items() if name == "label_events_subject")
+    hurt(folder / "p.db", folder / "hurt.db", page, KINDS[3], 1)
+
+
+def _prepare_code(folder: Path) -> None:
+    """Problems with solutions, one of standard input, and a draw of the pool to be completed."""
+    parts = folder / "code"
+    parts.mkdir()
+    project = own_project(parts, 2)
+    row = {
+        "task_id": "taco/1",
+        "prompt": "Read numbers, print their sum.",
+        "canonical_solution": "print(sum(map(int, input().split())))",
+        "tests": [{"input": "1 2\n", "output": "3\n"}],
+    }
+    _write(parts / "taco.jsonl", [row])
+    import_files(project, plan_import([parts / "taco.jsonl"]), dataset="taco")
+    project.close()
+    shutil.copy(parts / "p.db", folder / "code.db")
+
+
+def _prepare_judged(folder: Path, server: ScriptedServer) -> None:
+    """A few items that two judges have reasoned about."""
+    parts = folder / "judged"
+    parts.mkdir()
+    rows = [{**row, "completion": f"print({number})"} for number, row in enumerate(numbered(4))]
+    with runner_ends(make_project(parts, rows)) as project:
+        for name in ("one", "two"):
+            judge = ("-o", f"base_url={server.url}", "-o", "model=judge", "-o", f"seed={len(name)}")
+            done = run("verify", project.path, "llm-judge", "--name", name, *judge, "--json")
+            assert done.returncode == 0, done.stderr
+    # What it has in its log comes with it.
+    assert run("backup", parts / "p.db", folder / "judged.db").returncode == 0
+
+
+def _prepare_plan(folder: Path, server: ScriptedServer) -> None:
+    models = "".join(f'[[models]]\nname = "{name}"\n' for name in ("first", "second"))
+    head = f'dataset = "pool"\n[defaults]\nbase_url = "{server.url}"\nserver = "vllm"\n'
+    (folder / "plan.toml").write_text(head + models)
+
+
+def _items(project: Project) -> list[int]:
+    return [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
+
+
+def _write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))

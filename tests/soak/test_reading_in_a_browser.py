@@ -23,6 +23,7 @@ __all__ = ["chromium"]
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 PANES = 3
+READINGS = 3
 _PATIENCE = 8
 """Tenths of a second without a sign after which a pane is at its end."""
 
@@ -51,6 +52,18 @@ async def read(page: Page) -> str:
         await page.page.keyboard.press("Tab")
         await settled(page)
     return _ESCAPES.sub("", page.drawn)
+
+
+async def unseen(page: Page, row: dict[str, Any]) -> list[tuple[str, str]]:
+    """Each text of a row that isn't seen whole, and what of it; what a slow machine kept back is looked for again."""
+    seen, places = "", {}
+    for _ in range(READINGS):
+        seen += await read(page)
+        found = canonical(seen)
+        places = {name: lost_of(row[name], found) for name in ("question", "answer", "completion")}
+        if not any(places.values()):
+            break
+    return [(name, place) for name, place in places.items() if place]
 
 
 def next_up(project: Project) -> str | None:
@@ -92,9 +105,7 @@ async def test_every_row_is_read_whole(tmp_path: Path, real_rows: list[dict[str,
         await settled(page)
         while completion := next_up(project):
             row = by_id[completion]
-            seen = canonical(await read(page))
-            places = {name: lost_of(row[name], seen) for name in ("question", "answer", "completion")}
-            lost += [(row["completion_id"], name, place) for name, place in places.items() if place]
+            lost += [(completion, *place) for place in await unseen(page, row)]
             if done % 20 == 0:
                 await page.page.screenshot(path=tmp_path / f"{done}.png")
             done += 1

@@ -40,7 +40,7 @@ def test_few_questions_have_the_p_of_the_whole_transform(sums: list[int], factor
 @pytest.mark.parametrize("factor", [1, 2, 3, 6])
 def test_many_questions_have_the_p_of_the_whole_transform(scale: int, shift: float, factor: int) -> None:
     draw = np.random.default_rng([scale, int(100 * shift), factor])
-    for questions in (100, 1_000, 3_000):
+    for questions in (100, 1_000, 3_000) if scale * factor <= 10 else (100, 1_000):
         sums = np.rint(draw.normal(shift, 1, questions) * scale).astype(np.int64) * factor
         # One odd question between even ones changes the whole lattice.
         for values in (sums, np.append(sums, 1)):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 
 from tests.full_disk import SmallDisk, small_disk
 from tests.tui.labelling import Desktop, desk, make
-from tests.tui.stage import notices, opened, press, settle
+from tests.tui.stage import notices, opened, press, settle, text_of, until
 from workbench.services.project import Project, open_project
+from workbench.tui import item_flow
 
 
 @pytest.fixture(scope="module")
@@ -121,3 +122,25 @@ async def test_a_file_beside_the_database_is_whole_or_not_there(project: Project
         app.action_screenshot()
         await settle(pilot)
         assert [path.name for path in disk.path.glob("*.svg")] == ["p-screen-1.svg"]
+
+
+async def test_who_opens_it_then_is_told_why_there_is_no_item_and_gets_one_when_there_is_room(
+    project: Project, disk: SmallDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(item_flow, "LOOK_AGAIN_S", 0.1)
+    disk.fill()
+    with closing(sqlite3.connect(project.path, isolation_level=None)) as other:
+        with suppress(sqlite3.OperationalError):
+            while True:
+                other.execute("UPDATE annotators SET name = name")
+        async with desk(project) as it:
+            await until(it.pilot, lambda: it.screen.has_class("empty"))
+            told = text_of(it.app, "#annotate-empty")
+            assert "full" in told
+            assert "Nothing is left" not in told
+            assert "not saved" not in it.title()
+            disk.empty()
+            await until(it.pilot, lambda: it.screen._current is not None and it.screen._seen_at is not None)
+            await it.press("1")
+            assert "saved ✓ correct" in it.title()
+            assert it.screen._shown_version

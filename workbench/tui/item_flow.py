@@ -74,6 +74,7 @@ class ItemFlow(JudgingScreen):
         super().__init__()
         self._wanted = completion
         self._desk: Desk | None = None
+        self._is_seated = False
         self._left = False
         self._current: CardTexts | None = None
         self._waiting: list[CardTexts] = []
@@ -114,7 +115,7 @@ class ItemFlow(JudgingScreen):
         self.set_interval(LOOK_AGAIN_S, self._look_again)
 
     def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
-        desk = Desk(self.project, name, sighted=self.workbench.annotator is None)
+        desk = self._desk or Desk(self.project, name, sighted=self.workbench.annotator is None)
         if self._left:
             desk.leave()
         else:
@@ -122,6 +123,7 @@ class ItemFlow(JudgingScreen):
         return desk.open(wanted) if wanted is not None else desk.next()
 
     def _seated(self, texts: CardTexts | None) -> None:
+        self._is_seated = True
         if texts is None:
             self._show_empty()
         elif self._wanted is not None:
@@ -193,11 +195,14 @@ class ItemFlow(JudgingScreen):
     def store_failed(self, error: BaseException | None) -> None:
         """Leave an item whose quota is full; who is paused is told so."""
         self.stop_asking()
+        if not self._is_seated:
+            # There was nothing to save yet.
+            self._said = ""
         if self._desk is not None and self._desk.paused:
             self._waiting.clear()
             self._show_empty()
         elif self._current is None:
-            self._show_empty()
+            self._show_empty(error)
         elif isinstance(error, AnnotationError):
             self._advance()
 
@@ -205,9 +210,8 @@ class ItemFlow(JudgingScreen):
         """Allow another look for the next item after one that failed."""
         if event.worker.group == _NEXT and event.state is WorkerState.ERROR:
             self._fetching = False
-            error = event.worker.error
-            if isinstance(error, StoreError) and error.is_away and self._current is None:
-                self._say_empty(f"{error}\n\n{self.project.kept.words()}\n")
+            if self._current is None and isinstance(event.worker.error, StoreError):
+                self._show_empty(event.worker.error)
 
     # -- which item --------------------------------------------------------------------------------
 
@@ -299,14 +303,23 @@ class ItemFlow(JudgingScreen):
         return texts._replace(item=structs.replace(texts.item, subtype=self._types[texts.item.question]))
 
     def _look_again(self) -> None:
-        if self._current is None and not self._busy:
-            self._fetch()
-
-    def _show_empty(self) -> None:
-        if self._desk is not None and self._desk.paused:
-            self._say_empty(_PAUSED.format(sentence=self._desk.paused))
+        if self._current is not None or self._busy:
             return
-        self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name)))
+        if self._is_seated:
+            self._fetch()
+        elif self._person:
+            self.store(partial(self._sit_down, self._person, self._wanted), self._seated, "opening …")
+
+    def _show_empty(self, error: BaseException | None = None) -> None:
+        """Say why there is no item: none is left, or what has kept the next one from being had."""
+        if isinstance(error, StoreError):
+            self._say_empty(self.why_none(error))
+        elif self._desk is not None and self._desk.paused:
+            self._say_empty(_PAUSED.format(sentence=self._desk.paused))
+        else:
+            self._say_empty(
+                _NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name))
+            )
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

@@ -11,6 +11,7 @@ from typing import TypeVar
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
 
+from workbench.errors import StoreError
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.bringing_in import BroughtIn, bring_in
@@ -117,6 +118,11 @@ class JudgingScreen(PersonScreen):
             self._free_keys("! not saved")
             self.store_failed(event.worker.error)
             self.draw_line()
+
+    def why_none(self, error: StoreError) -> str:
+        """For a screen without an item: what has kept the next one from being had."""
+        kept = f"{self.project.kept.words()}\n\n" if self.project.kept.count or error.is_away else ""
+        return f"{error}\n\n{kept}It is tried again by itself.\n"
 
     # -- asking ------------------------------------------------------------------------------------
 

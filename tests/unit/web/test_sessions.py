@@ -116,7 +116,7 @@ async def test_who_quits_is_told_apart_from_a_crash(
 async def test_an_app_that_cant_be_started_is_said(project: Project) -> None:
     running = served(project, lambda _: ["/nowhere/python"])
     async with running as address, come_in(project, address, "ann") as client, tab(client, address) as page:
-        assert await page.end() == Ending.ENDED
+        assert await page.end() == Ending.UNOPENED
 
 
 async def test_the_newest_page_of_a_person_takes_over(ann: ClientSession, address: Address) -> None:

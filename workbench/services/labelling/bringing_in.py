@@ -18,18 +18,26 @@ class BroughtIn(Struct, frozen=True, kw_only=True):
     Attributes:
         refused: Why some can't be stored; they stay in their file.
         file: That file.
+        unread: Why nothing of it could be taken; None where it could.
     """
 
     stored: int = 0
     refused: tuple[str, ...] = ()
     file: Path | None = None
+    unread: str | None = None
 
     def words(self, database: str) -> str:
         """What became of them, for who opens a database of this name."""
-        words = f"Of labels given while {database} was away, {self.stored:,} are saved."
+        if self.unread is not None:
+            return f"Labels that were given while {database} was away can't be taken from {self.file}: {self.unread}"
+        words = f"Of labels given while {database} was away, {self.stored:,} {_are(self.stored)} saved."
         if self.refused:
             words += f" {len(self.refused):,} can't be, and stay in {self.file}: {self.refused[0]}"
         return words
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def bring_in(project: Project) -> BroughtIn | None:
@@ -51,13 +59,16 @@ def bring_in(project: Project) -> BroughtIn | None:
 
 
 def bring_in_left(project: Project) -> list[BroughtIn]:
-    """Store what processes that are gone have left; a file with nothing left to store goes."""
+    """Store what processes that are gone have left, if that can be done now; a file with nothing left to store goes."""
     found = []
     for path in kept.left(project.path):
         try:
             report = import_labels(project, path)
         except WorkbenchError as error:
-            found.append(BroughtIn(refused=(str(error),), file=path))
+            later = isinstance(error, StoreError) and (error.is_away or error.passes)
+            # Another window may have been faster.
+            if not later and path.exists():
+                found.append(BroughtIn(file=path, unread=str(error)))
             continue
         said = tuple(str(refusal["message"]) for refusal in report.refusals)
         if not said:

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from workbench.errors import AnnotationError
+from workbench.errors import AnnotationError, StoreError
 from workbench.model.label import TAGS, LabelVerdict, Task
 from workbench.render.bars import counted
 from workbench.services.labelling import guidelines
@@ -91,11 +91,8 @@ class AdjudicateScreen(JudgingScreen):
     def begin(self, name: str) -> None:
         """Open the person's session and the first conflict."""
         self._person = name
-        self.store(partial(self._sit_down, name), self._seated, "opening …")
+        self.store(self._next, self._show, "opening …")
         self.set_interval(LOOK_AGAIN_S, self._look_again)
-
-    def _seated(self, opened: Opened | None) -> None:
-        self._show(opened)
         self.follow_guidelines()
 
     @property
@@ -103,22 +100,21 @@ class AdjudicateScreen(JudgingScreen):
         """What the person knows of the guidelines."""
         return None if self._session is None else self._session.guidelines
 
-    def _sit_down(self, name: str) -> Opened | None:
-        self._session = AdjudicationSession(self.project, name, sighted=self.workbench.annotator is None)
-        if self._first is not None and self._session.may_open(*self._first):
-            return self._made_ready(self._session.open(*self._first))
-        return self._next()
-
     def nobody(self) -> None:
         """Say how people come to be."""
         self._say_empty(NOBODY.format(database=printable(self.project.path.name)))
 
     def _look_again(self) -> None:
-        if self._current is None and not self._busy and self._session is not None:
+        if self._current is None and not self._busy:
             self.store(self._next, self._show, "")
 
     def _next(self) -> Opened | None:
-        return self._made_ready(self._session.next()) if self._session is not None else None
+        if self._session is None:
+            sighted = self.workbench.annotator is None
+            self._session = AdjudicationSession(self.project, self._person, sighted=sighted)
+            if self._first is not None and self._session.may_open(*self._first):
+                return self._made_ready(self._session.open(*self._first))
+        return self._made_ready(self._session.next())
 
     def _made_ready(self, conflict: Conflict | None) -> Opened | None:
         if conflict is None or self._session is None:
@@ -131,6 +127,8 @@ class AdjudicateScreen(JudgingScreen):
             self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
         self._labels_in_full(False)
         self.refresh_bindings()
+        if not self._shown_version:
+            self._look_at_guidelines()
         if opened is None:
             names = {"name": printable(self._person), "database": printable(self.project.path.name)}
             self._say_empty(NOTHING_LEFT.format(**names))
@@ -261,8 +259,10 @@ class AdjudicateScreen(JudgingScreen):
             self._said = f"saved ✓ {_value(self._saved)}"
 
     def store_failed(self, error: BaseException | None) -> None:
-        """A conflict that changed meanwhile is read again."""
-        if isinstance(error, AnnotationError) and self._session is not None:
+        """A conflict that changed meanwhile is read again; what could not be opened is tried again."""
+        if isinstance(error, StoreError) and self._current is None:
+            self._say_empty(self.why_none(error))
+        elif isinstance(error, AnnotationError) and self._session is not None:
             self.store(self._next, self._show, "reading again …")
 
     def action_skip(self) -> None:

@@ -62,13 +62,14 @@ class AppProcess:
 
     Attributes:
         has_quit: The person has left the app.
+        has_drawn: It has opened.
     """
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._tail = bytearray()
         self._listening = asyncio.create_task(self._keep_tail())
-        self.has_quit = False
+        self.has_quit = self.has_drawn = False
 
     @classmethod
     async def start(cls, command: Sequence[str], size: Size) -> AppProcess:
@@ -88,6 +89,7 @@ class AppProcess:
         assert stdout is not None
         with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
             await stdout.readuntil(_READY)
+            self.has_drawn = True
             while True:
                 kind, size = await stdout.readexactly(1), int.from_bytes(await stdout.readexactly(4), "big")
                 if size > _LARGEST_PACKET:
@@ -144,8 +146,11 @@ class AppProcess:
 
     def _report(self) -> None:
         if self._process.returncode and self._tail:
-            last = self._tail.decode("utf-8", "replace").strip().splitlines()[-1:]
-            LOG.warning("the app ended with code %s: %s", self._process.returncode, inert(" ".join(last)))
+            lines = self._tail.decode("utf-8", "replace").strip().splitlines()
+            # The hint of an error, on lines of its own, is nothing without the error.
+            said = next((at for at in range(len(lines) - 1, -1, -1) if not lines[at].startswith(" ")), 0)
+            words = " ".join(line.strip() for line in lines[said:])
+            LOG.warning("the app ended with code %s: %s", self._process.returncode, inert(words))
 
     async def _keep_tail(self) -> None:
         """Read what it says on stderr and keep the end of it."""

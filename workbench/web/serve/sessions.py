@@ -31,6 +31,7 @@ class Ending(IntEnum):
     ENDED = 4003
     REVOKED = 4004
     MALFORMED = 4005
+    UNOPENED = 4006
 
 
 class Connection:
@@ -62,7 +63,7 @@ class Connection:
             process = await AppProcess.start(command, size)
         except OSError as error:
             LOG.error("the app can't be started: %s", error)
-            await self.close(Ending.ENDED)
+            await self.close(Ending.UNOPENED)
             return
         reading = asyncio.create_task(self._read(process))
         drawing = asyncio.create_task(self._draw(process))
@@ -71,7 +72,7 @@ class Connection:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         finally:
             process.hang_up()
-            self.dismiss(Ending.QUIT if process.has_quit else Ending.ENDED)
+            self.dismiss(_why(process))
             self._tasks = [reading, drawing, asyncio.create_task(self.close(self._ending.result()))]
             # What the app still draws is read and dropped: a full pipe would keep it from ending.
             await process.ended()
@@ -121,6 +122,12 @@ class Connection:
             await asyncio.wait_for(self._socket.close(code=why, message=why.name.lower().encode()), CLOSING_S)
         if self._transport is not None:
             self._transport.abort()
+
+
+def _why(process: AppProcess) -> Ending:
+    if process.has_quit:
+        return Ending.QUIT
+    return Ending.ENDED if process.has_drawn else Ending.UNOPENED
 
 
 class Sessions:

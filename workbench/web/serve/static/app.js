@@ -4,14 +4,16 @@
 // Texts under review hold addresses; none of them opens a window.
 window.open = () => null;
 
+const SAVED = "Every label is saved, except any that was shown as not saved.";
 const ENDINGS = {
-  4000: "You have left the app. Every label is saved.",
+  4000: `You have left the app. ${SAVED}`,
   4001: "The app was opened in another window or on another device.",
   4002: "All places are taken at the moment.",
-  4003: "The app has ended. Every label is saved.",
+  4003: `The app has ended. ${SAVED}`,
   4004: "You were logged out. Ask the coordinator for a new link.",
   4005: "The connection was ended.",
 };
+const UNOPENED = 4006;
 const LONGEST_WAIT_S = 15;
 const START_WAIT_S = 1;
 
@@ -31,12 +33,19 @@ async function again() {
 }
 
 function connectAgain(wait) {
-  say("The connection is lost. Every label is saved. Connecting again …", "Connect now");
+  say(`The connection is lost. ${SAVED} Connecting again …`, "Connect now");
   setTimeout(() => again().catch(() => connectAgain(Math.min(2 * wait, LONGEST_WAIT_S))), 1000 * wait);
 }
 
+function openLater() {
+  say(`The app can't be opened at the moment; whoever runs the server is told why. ${SAVED} Trying again …`, "Try now");
+  setTimeout(() => again().catch(() => connectAgain(START_WAIT_S)), 1000 * LONGEST_WAIT_S);
+}
+
 function closed(event) {
-  if (event.code in ENDINGS) {
+  if (event.code === UNOPENED) {
+    openLater();
+  } else if (event.code in ENDINGS) {
     say(ENDINGS[event.code], event.code === 4001 ? "Use it here" : "Open again");
   } else {
     connectAgain(START_WAIT_S);

@@ -1,0 +1,164 @@
+"""People who label in real browser windows: what their screens show, and what they were told of every label."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from rich.cells import cell_len
+
+from tests.served_app import PATIENCE_S
+from tests.web.test_browser import Page
+
+ROWS, COLUMNS = 60, 240
+_SEEN_S = 0.25
+_AGAIN_LOOKS = 100
+_PARTS = re.compile(
+    r"\x1b\[(?P<place>\d+;\d+)H|\x1b\[\??[\d;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|(?P<text>[^\x1b]+)"
+)
+_AT = re.compile(r"Question number (\d+)\?")
+_TOLD = re.compile(r"(saved ✓|kept, not saved:) (correct|incorrect)|(! not saved)")
+
+
+class Screen:
+    """What a terminal shows that is drawn the way Textual draws: places and texts, no scrolling."""
+
+    def __init__(self) -> None:
+        self._cells = [[" "] * COLUMNS for _ in range(ROWS)]
+        self._row = self._column = 0
+
+    def feed(self, drawn: str) -> None:
+        """Draw more."""
+        for part in _PARTS.finditer(drawn):
+            if part["place"]:
+                row, column = map(int, part["place"].split(";"))
+                self._row, self._column = min(row, ROWS) - 1, column - 1
+            elif part["text"]:
+                self._put(part["text"])
+
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join("".join(row).rstrip() for row in self._cells).rstrip()
+
+    @property
+    def title(self) -> str:
+        """The first line."""
+        return "".join(self._cells[0]).strip()
+
+    def _put(self, text: str) -> None:
+        for character in text:
+            if character == "\n":
+                self._row, self._column = min(self._row + 1, ROWS - 1), 0
+            elif character >= " " and self._column < COLUMNS:
+                self._cells[self._row][self._column] = character
+                for beside in range(1, cell_len(character)):
+                    if self._column + beside < COLUMNS:
+                        self._cells[self._row][self._column + beside] = ""
+                self._column += cell_len(character)
+
+
+class Told(NamedTuple):
+    """What a window said of a label: ``saved``, ``kept`` or ``not saved``; between which moments it was given."""
+
+    name: str
+    question: int
+    verdict: str
+    how: str
+    after: str
+    before: str
+
+
+class Window:
+    """Somebody's window.
+
+    Attributes:
+        told: Of every label what was said of it, in the order it was given.
+    """
+
+    def __init__(self, page: Page, name: str) -> None:
+        self.page = page
+        self.name = name
+        self.told: list[Told] = []
+        self.screen = Screen()
+        self._read = 0
+        self._turn = 0
+        page.page.on("websocket", lambda _: self._begin_anew())
+
+    def _begin_anew(self) -> None:
+        self.screen = Screen()
+        self._read = len(self.page.drawn)
+
+    def look(self) -> str:
+        """What is on the screen now."""
+        drawn = self.page.drawn
+        self.screen.feed(drawn[self._read :])
+        self._read = len(drawn)
+        return self.screen.text()
+
+    @property
+    def title(self) -> str:
+        """The first line of the screen now."""
+        self.look()
+        return self.screen.title
+
+    @property
+    def at(self) -> int | None:
+        """The number of the question on the screen."""
+        found = _AT.search(self.look())
+        return int(found[1]) if found else None
+
+    async def until(self, condition: Callable[[], object], what: str = "") -> None:
+        """Wait until something is so."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not condition():
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise AssertionError(f"{self.name}: {what} did not come:\n{self.look()}\n{await self.dialog()}") from None
+
+    async def shows(self, text: str) -> None:
+        """Wait until a text stands on the screen, wherever its lines break."""
+        await self.until(lambda: text in " ".join(self.look().split()), text)
+
+    async def label(self) -> Told:
+        """Label the item on the screen; what the window says of it."""
+        await self.until(lambda: self.at is not None, "an item")
+        # A key that is pressed before an item can have been seen is not for it.
+        await asyncio.sleep(_SEEN_S)
+        question = self.at
+        assert question is not None
+        self._turn += 1
+        key, verdict = ("1", "correct") if self._turn % 2 else ("0", "incorrect")
+        # A failure that was told before looks like the one after it.
+        waited = _AGAIN_LOOKS if "! not saved" in self.title else 0
+        after = _now()
+        await self.page.page.keyboard.press(key)
+        told: re.Match[str] | None = None
+
+        def is_told() -> bool:
+            nonlocal told, waited
+            told, waited = _TOLD.search(self.title), waited - 1
+            if told is None:
+                return False
+            return waited <= 0 if told[3] else told[2] == verdict and self.at != question
+
+        await self.until(is_told, f"what became of question {question}")
+        assert told is not None
+        how = "not saved" if told[3] else "saved" if told[1].startswith("saved") else "kept"
+        found = Told(self.name, question, verdict, how, after, _now())
+        self.told.append(found)
+        return found
+
+    async def dialog(self) -> str | None:
+        """What the page says over the app; None where it says nothing."""
+        page: Any = self.page.page
+        if not await page.evaluate("document.querySelector('#over')?.open ?? false"):
+            return None
+        return str(await page.inner_text("#said"))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -20,7 +20,7 @@ from tests.full_disk import SmallDisk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS, SERVED
 from tests.full_disk_given import Given
 from workbench.services.project import open_project
-from workbench.store.importing import discard_dead_imports
+from workbench.store.unfinished_imports import discard_dead_imports
 
 State = dict[str, dict[str, tuple[int, bytes]] | bool]
 """Of each file that is no cache: the tables of a database with their rows, or whether there is something in it."""
@@ -28,8 +28,8 @@ State = dict[str, dict[str, tuple[int, bytes]] | bool]
 SENTENCES = ("Database:", "File:", "Error:", "Run:", "Verifier:", "Wrong usage:")
 _WAITING = ("nothing can be stored", "waiting for")
 _PATIENCE_S = 90.0
-_BESIDE = ("-wal", "-shm", ".columns", ".runner.log", ".service.log")
-_COUNTED = ("changes", "generation", "sqlite_sequence", "leases")
+_BESIDE = ("-wal", "-shm", ".columns", ".runner.log", ".runner.lock")
+_COUNTED = ("changes", "generation", "sqlite_sequence", "run_usage")
 """Tables that tell of attempts, too."""
 
 
@@ -201,7 +201,7 @@ def _shrunk(begins: State, after: State) -> object:
         for name, tables in old.items()
         if isinstance(tables, dict)
         for table, count in tables.items()
-        if table not in ("drafts", "leases") and new[name][table] < count  # type: ignore[index]
+        if table not in ("drafts", "runner") and new[name][table] < count  # type: ignore[index]
     }
 
 

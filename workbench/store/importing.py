@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from workbench.beside.processes import decoded, life_at, working_on
+from workbench.beside.processes import working_on
 from workbench.errors import StoreError
 from workbench.model.code_record import Record
 from workbench.model.item import QuarantinedRow, Refusal
@@ -24,6 +24,7 @@ from workbench.store.failures import explained, roll_back
 from workbench.store.import_rows import ImportRows
 from workbench.store.item_rows import Matched
 from workbench.store.schema import DATA_INDEXES
+from workbench.store.unfinished_imports import Running, discard_dead_imports, give_up
 
 CHUNK = 500
 """Most rows in one transaction while others may be writing."""
@@ -31,7 +32,6 @@ CHUNK = 500
 SHOWN = 20
 """Refused rows that a report spells out."""
 
-_QUIET_S = 10.0
 _BULK_CHUNK = 1_000
 _BUILT_AFTERWARDS = ("questions_subtype", "completions_key", "completions_question")
 _CACHE_KIB = 64 * 1024
@@ -70,18 +70,6 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
     path: str
     format: str
     mapping: str
-
-
-class _Running(Struct, frozen=True):
-    """An unfinished import's row; process and time tell it from a later one of its id."""
-
-    id: int
-    dataset_id: int
-    first_completion_id: int
-    first_question_id: int
-    pid: int | None
-    started_at: str
-    process: str | None
 
 
 class FileImport:
@@ -168,7 +156,7 @@ class ImportSession:
             yield FileImport(self, started.id, self._rows)
         except BaseException:
             if not self.bulk:
-                _give_up(self._database, started)
+                give_up(self._database, started)
             raise
 
     def earlier(self, file: ImportedFile, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
@@ -240,25 +228,6 @@ def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]
             connection.execute("PRAGMA journal_mode = WAL")
 
 
-def discard_dead_imports(database: Database) -> int:
-    """Remove what killed imports left behind; returns how many there were.
-
-    Raises:
-        StoreError: An import is running in a living process.
-    """
-    columns = ", ".join(_Running.__struct_fields__)
-    rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
-    running = [_Running(*row) for row in rows]
-    for left in running:
-        if _alive(database, left):
-            raise StoreError(
-                f"{database.path}: another import is running (process {left.pid}).", "Wait until it has finished."
-            )
-    for left in running:
-        _discard(database, left)
-    return len(running)
-
-
 def earlier_import(
     connection: sqlite3.Connection, dataset: str, file: ImportedFile, hash_of_file: Callable[[], bytes]
 ) -> EarlierImport | None:
@@ -321,7 +290,7 @@ def _dataset(connection: sqlite3.Connection, name: str) -> int:
 
 def _start(
     connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportedFile, rows: ImportRows
-) -> _Running:
+) -> Running:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
     process, started_at = working_on(database), now()
@@ -331,92 +300,9 @@ def _start(
         "pid, started_at, process) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
         (dataset_id, file.path, file.format, file.mapping, *first_ids, process.pid, started_at, process.encode()),
     )
-    return _Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
+    return Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
     tables = ("completions", "questions", "imports", "label_events", "runs")
     return not any(connection.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)
-
-
-_GIVEN_UP: set[_Running] = set()
-"""Imports of this process that have failed and could not be undone."""
-
-
-def _give_up(database: Database, failed: _Running) -> None:
-    """Undo a failed import, or leave it to the next one where that needs room that isn't there: nobody sees it."""
-    try:
-        try:
-            _discard(database, failed)
-        except StoreError:
-            # The log has room again once the database holds what stands in it.
-            database.write_back()
-            _discard(database, failed)
-    except (StoreError, sqlite3.Error):
-        # What the import itself failed of is what is told.
-        _GIVEN_UP.add(failed)
-
-
-def _alive(database: Database, left: _Running) -> bool:
-    """Whether the process of an import lives; of one that can't be seen from here, whether it goes on writing."""
-    if left in _GIVEN_UP:
-        return False
-    process = decoded(left.process)
-    if process is None:
-        # A program of version 8 wrote it.
-        import psutil
-
-        return left.pid is not None and psutil.pid_exists(left.pid)
-    found = life_at(process, database.path)
-    return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
-
-
-_OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions")
-"""Tables that refer to data sets."""
-_UNUSED = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {table} WHERE dataset_id = datasets.id)" for table in _OF_DATASETS)
-
-_OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}
-_OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
-
-
-def _discard(database: Database, left: _Running) -> None:
-    for tables, first in (
-        (_OF_COMPLETIONS, left.first_completion_id),
-        (_OF_QUESTIONS, left.first_question_id),
-    ):
-        while _discard_some(database, left, tables, first):
-            pass
-    with database.write() as connection:
-        if not _is_there(connection, left):
-            return
-        connection.execute(
-            "DELETE FROM suites WHERE dataset_id = ? AND origin = 'imported' "
-            "AND NOT EXISTS (SELECT 1 FROM tests WHERE suite_id = suites.id)",
-            (left.dataset_id,),
-        )
-        connection.execute("DELETE FROM quarantine WHERE import_id = ?", (left.id,))
-        connection.execute("DELETE FROM imports WHERE id = ?", (left.id,))
-        connection.execute(
-            f"DELETE FROM datasets WHERE id = ? AND {_UNUSED}",
-            (left.dataset_id,),
-        )
-
-
-def _discard_some(database: Database, left: _Running, tables: dict[str, str], first: int) -> bool:
-    """Delete the last rows of these tables by the named columns; the last table's ids are what they refer to."""
-    with database.write() as connection:
-        last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
-        if last < first or not _is_there(connection, left):
-            return False
-        for table, column in tables.items():
-            connection.execute(f"DELETE FROM {table} WHERE {column} >= max(?, ?)", (first, last - CHUNK + 1))
-    return True
-
-
-def _is_there(connection: sqlite3.Connection, left: _Running) -> bool:
-    """Whether nobody else has removed it: the ids it had may be those of a living import now."""
-    row = connection.execute(
-        "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",
-        (left.id, left.pid, left.started_at),
-    )
-    return row.fetchone() is not None

@@ -32,8 +32,8 @@ from workbench.runs.lock import Lock, Notice, lock_path, look
 from workbench.services.project import Project, open_project
 from workbench.services.running import deleting
 from workbench.services.running.verifying import pause, runs, start
-from workbench.store import importing
 from workbench.store import runs as stored
+from workbench.store import unfinished_imports
 from workbench.store.runs import LeaseRow
 
 
@@ -225,7 +225,7 @@ def test_the_runner_of_a_database_is_none_of_its_copies(
 def test_the_process_that_imports_into_a_database_imports_into_none_of_its_copies(
     tmp_path: Path, sleeper: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "_QUIET_S", 0.1)
+    monkeypatch.setattr(unfinished_imports, "_QUIET_S", 0.1)
     with closing(make_project(tmp_path, numbered(4))) as project:
         process = structs.replace(sleeper, file=processes.file_id(project.path))
         path = project.path
@@ -235,9 +235,9 @@ def test_the_process_that_imports_into_a_database_imports_into_none_of_its_copie
     _run_sql(path, f"INSERT INTO imports ({columns}, process) VALUES ({values})")
     shutil.copy2(path, tmp_path / "copy.db")
     with closing(open_project(path)) as project, pytest.raises(StoreError, match="another import is running"):
-        importing.discard_dead_imports(project.database)
+        unfinished_imports.discard_dead_imports(project.database)
     with closing(open_project(tmp_path / "copy.db")) as copied:
-        assert importing.discard_dead_imports(copied.database) == 1
+        assert unfinished_imports.discard_dead_imports(copied.database) == 1
 
 
 def test_a_database_put_in_place_of_the_one_that_a_runner_waits_for_gets_no_second_one(

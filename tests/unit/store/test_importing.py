@@ -22,14 +22,13 @@ from workbench.model.item import ItemRecord
 from workbench.store import overview
 from workbench.store.connection import Database, Durability
 from workbench.store.importing import (
-    _OF_DATASETS,
     CHUNK,
     FileImport,
     ImportedFile,
-    discard_dead_imports,
     import_session,
 )
 from workbench.store.schema import DATA_INDEXES
+from workbench.store.unfinished_imports import OF_DATASETS, discard_dead_imports
 from workbench.store.vocabularies import dataset_names
 
 ROWS = 40_000
@@ -286,5 +285,5 @@ def test_every_table_that_refers_to_data_sets_is_known(tmp_path: Path) -> None:
     refer = {
         table for table in tables for row in reader.execute(f"PRAGMA foreign_key_list({table})") if row[2] == "datasets"
     }
-    assert refer == set(_OF_DATASETS)
+    assert refer == set(OF_DATASETS)
     database.close()

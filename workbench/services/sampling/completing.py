@@ -21,7 +21,7 @@ from workbench.services.trust import require_servers
 from workbench.store import completing as stored
 from workbench.store import runs as stored_runs
 from workbench.store import usage
-from workbench.store.importing import discard_dead_imports
+from workbench.store.unfinished_imports import discard_dead_imports
 
 if TYPE_CHECKING:
     from workbench.runs.completing import Standing, Watch

@@ -26,7 +26,8 @@ from workbench.services.items.importing import ImportReport, import_files, plan_
 from workbench.services.project import Project, open_project
 from workbench.services.status import status
 from workbench.store.connection import Database
-from workbench.store.importing import ImportedFile, discard_dead_imports, import_session
+from workbench.store.importing import ImportedFile, import_session
+from workbench.store.unfinished_imports import discard_dead_imports
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"
 PROBLEMS, SOLUTIONS = SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl"

@@ -25,14 +25,16 @@ from workbench.cli.writing import OutputPath, shown, to_stdout
 @click.argument("file", type=OutputPath())
 @click.option("--history", is_flag=True, help="Export every event, not only the labels in force.")
 @click.option("--force", is_flag=True, help="Replace an existing file on export.")
+@click.option("--only", metavar="NAME", help="Import only what NAME said while labelling; refuse all else in the file.")
 @json_option
 @to_stdout("file", when=lambda given: given["verb"] == "export")
-def command(database: str, verb: str, file: Path, history: bool, force: bool, as_json: bool) -> None:
+def command(database: str, verb: str, file: Path, history: bool, force: bool, only: str | None, as_json: bool) -> None:
     """Read or write labels as JSON lines.
 
     A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
     with dataset, question_id, reason, answer_subtype ("A1"), note, created_at, uuid, revision; adjudications
-    carry "role": "adjudicator". Importing a file twice changes nothing. Exit code 3: some lines were refused.
+    carry "role": "adjudicator". Importing a file twice changes nothing. A file is believed for everybody it names, and
+    it is said for whom and what; --only believes one person, and no decisions. Exit code 3: some lines were refused.
     """
     with project_at(database) as project:
         if verb == "export":
@@ -43,11 +45,15 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
             return
         from workbench.services.labelling.labels import import_labels
 
-        report = import_labels(project, file)
+        report = import_labels(project, file, only)
     if as_json:
         print_json(report)
     else:
         show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
+        if report.imported:
+            show(f"taken as said by: {_counted(report.people)} ({_counted(report.kinds)})")
+        if report.new_people:
+            show(f"not known here before: {', '.join(report.new_people)}")
         if report.contradicting:
             show(f"{report.contradicting:,} verdicts with marks that contradict them or each other")
     say_some(
@@ -55,3 +61,7 @@ def command(database: str, verb: str, file: Path, history: bool, force: bool, as
     )
     if report.refused:
         sys.exit(REFUSED_SOME)
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {number:,}" for name, number in sorted(counts.items()))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 import unicodedata
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from workbench.errors import UsageError
+from workbench.model.look_alikes import is_mixed, looks_like
 from workbench.store.clock import now as now
 from workbench.store.connection import Database
 
@@ -41,16 +43,38 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
     """Add a person unless the name is there; returns the row id.
 
     Raises:
-        UsageError: The name is empty, longer than 100 characters, or has control characters.
+        UsageError: The name is empty, longer than 100 characters, has control characters, or looks like somebody
+            else's. Coordinators are called as they log in, whatever that looks like.
     """
     name = tidy(name)
     if not name or len(name) > 100 or not name.isprintable():
         raise UsageError(f"{name!r} is no name for an annotator.", "Use 1 to 100 printable characters.")
+    if role != COORDINATOR:
+        require_distinct(connection, name)
     connection.execute(
         "INSERT OR IGNORE INTO annotators (name, role, created_at) VALUES (?, ?, ?)", (name, role, now())
     )
     row: tuple[int] = connection.execute("SELECT id FROM annotators WHERE name = ?", (name,)).fetchone()
     return row[0]
+
+
+def require_distinct(connection: sqlite3.Connection, name: str) -> None:
+    """Refuse a new name that can't be told from one that is there: somebody would seem to be two people.
+
+    Raises:
+        UsageError: It looks like another's, or mixes alphabets.
+    """
+    names = {row[0] for row in connection.execute("SELECT name FROM annotators")}
+    if (name := tidy(name)) not in names and (why := indistinct(name, names)):
+        raise UsageError(f"{name!r} {why}.", "One person has one name; another needs one that can be told apart.")
+
+
+def indistinct(name: str, names: Iterable[str]) -> str | None:
+    """Why a new name can't be told from others, in words; None where it can."""
+    if is_mixed(name):
+        return "mixes letters of several alphabets that look alike"
+    other = looks_like(name, names)
+    return None if other is None else f"looks like {other!r}, who is there"
 
 
 def find(database: Database, name: str) -> Annotator:

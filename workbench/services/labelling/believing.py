@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from workbench.annotation.event_rows import MalformedError, check_not_after, time_of
 from workbench.errors import AnnotationError
-from workbench.model.label import LabelEvent
-from workbench.store import bundle_seals, bundling, events, foreign
+from workbench.model.label import LabelEvent, LabelLine
+from workbench.store import bundle_seals, bundling, events, foreign, people
 from workbench.store.bundle_seals import Name, Pass, Recorded
 
 TOLERANCE = timedelta(hours=1)
@@ -106,6 +106,28 @@ class Believed:
 def may_take_back(kind: str) -> bool:
     """Whether an event of this kind is taken back in a bundle; what was ruled and excluded is not."""
     return kind in _TAKES_BACK
+
+
+def fault_of_other(line: LabelLine, who: str) -> tuple[str, str] | None:
+    """Why a line of a label file is not one that this person may have given as they labelled: field and words."""
+    if people.tidy(line.annotator) != who:
+        return "annotator", f"it is {line.annotator}'s, and only {who}'s labels are taken"
+    if line.role != "annotator":
+        return "role", f"what {_a(line.role)} says is said at home, not in a file of {who}'s"
+    if line.kind is not UNSET and line.kind not in KINDS:
+        return "kind", f"{_a(line.kind)} is made at home, not in a file of {who}'s"
+    return None
+
+
+def require_no_decision_back(connection: events.Connection, line: LabelLine) -> None:
+    """Refuse a line that takes back what was ruled or excluded.
+
+    Raises:
+        MalformedError: It does.
+    """
+    held = None if line.supersedes in (UNSET, None) else events.by_uuid(connection, str(line.supersedes))
+    if held is not None and not may_take_back(held.kind):
+        raise MalformedError("supersedes", f"{_a(held.kind)} is taken back at home, not in a file")
 
 
 def check_past(created_at: str) -> None:

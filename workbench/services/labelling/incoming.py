@@ -24,7 +24,7 @@ from workbench.services.labelling.believing import (
 from workbench.services.project import Project
 from workbench.store import bundling, events, foreign, merging
 from workbench.store.exporting import annotator_names
-from workbench.store.people import COORDINATOR, tidy
+from workbench.store.people import COORDINATOR, indistinct, tidy
 from workbench.store.reading import content_hash
 
 Subject = tuple[Task, int]
@@ -90,6 +90,7 @@ class Incoming:
         self._called = foreign.subjects(theirs)
         self._subjects = self._find_subjects()
         self._names = annotator_names(self._ours)
+        self._known = set(self._names.values())
         self._here = events.uuids(self._ours)
         self._texts: dict[Subject, bytes | None] = {}
         self.refused: list[RefusedEvent] = []
@@ -180,6 +181,10 @@ class Incoming:
         name, role = self._people[row]
         if not isinstance(name, str) or not 0 < len(name) <= 100 or not name.isprintable():
             raise MalformedError("annotator", "its maker has no name")
+        if name not in self._known:
+            if why := indistinct(name, self._known):
+                raise MalformedError("annotator", f"its maker {why}")
+            self._known.add(name)
         return name, role
 
     def _find_subjects(self) -> dict[Subject, int | None]:

@@ -17,7 +17,7 @@ from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import checks, ledger
 from workbench.services.labelling.answers import contradictions
-from workbench.services.labelling.believing import check_past
+from workbench.services.labelling.believing import check_past, fault_of_other, require_no_decision_back
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
 from workbench.services.transactions import some_at_a_time
@@ -36,6 +36,9 @@ class LabelsImported(Struct, kw_only=True):
     Attributes:
         contradicting: Verdicts taken whose marks say the opposite of them, or of each other.
         refusals: Why lines were refused (line, field, reason).
+        people: Who is believed to have given the new events, and how many.
+        kinds: Of what kinds they are, such as adjudications.
+        new_people: Who of them was not known here.
     """
 
     imported: int = 0
@@ -43,6 +46,9 @@ class LabelsImported(Struct, kw_only=True):
     refused: int = 0
     contradicting: int = 0
     refusals: list[dict[str, object]] = []
+    people: dict[str, int] = {}
+    kinds: dict[str, int] = {}
+    new_people: list[str] = []
 
 
 class _Refused(Exception):
@@ -53,26 +59,38 @@ class _Refused(Exception):
         self.field = field
 
 
-def import_labels(project: Project, path: Path) -> LabelsImported:
+def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
     """Read a label file; adjudications are applied after the labels they settle.
+
+    A file is believed whatever it says of anybody, so the report says what that was; or one person is, what whoever
+    labels may say.
 
     A line that is there already is unchanged; the same uuid with other content is refused. An adjudication that came
     before its labels (in another file) settles those that are not later than it; without times, its file is read once
     more after them.
 
+    Args:
+        only: The person; what the file says for others, and decisions of whatever kind, is refused.
+
     Raises:
         FormatError: The file can't be opened.
+        UsageError: There is nobody of that name.
     """
     report = LabelsImported()
+    who = None if only is None else people.find(project.database, only).name
+    known = {person.name for person in people.everyone(project.database)}
     lines = []
     for number, line in label_files.read(path):
         if isinstance(line, Refusal):
             _refuse(report, number, line.field, line.message)
+        elif who is not None and (fault := fault_of_other(line, who)):
+            _refuse(report, number, *fault)
         else:
             lines.append((number, line))
     # An adjudication settles the labels that stand when it is applied, wherever it is in the file.
     lines.sort(key=lambda numbered: numbered[1].role == "adjudicator" and numbered[1].kind is UNSET)
-    _take_all(project, report, lines)
+    _take_all(project, report, lines, require_no_decision_back if who else None)
+    report.new_people = sorted(report.people.keys() - known)
     return report
 
 
@@ -115,11 +133,15 @@ def _take(
         if first is not None:
             first(connection, line)
         stored = _put_line(connection, line)
-    except (_Refused, AnnotationError, UsageError) as error:
+    except (_Refused, MalformedError, AnnotationError, UsageError) as error:
         connection.execute("ROLLBACK TO line")
         _refuse(report, number, getattr(error, "field", "annotator"), str(error))
     else:
         report.imported += bool(stored)
+        for event in stored:
+            name = people.tidy(line.annotator)
+            report.people[name] = report.people.get(name, 0) + 1
+            report.kinds[event.kind] = report.kinds.get(event.kind, 0) + 1
         report.unchanged += not stored
         report.contradicting += bool(stored) and _contradicts(line)
     finally:
@@ -136,6 +158,7 @@ def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent
     """Store what a line says; returns the events that were new."""
     completion, question, dataset, question_key = _place(connection, line)
     name = people.tidy(line.annotator)
+    people.require_distinct(connection, name)
     person = people.add(connection, name, people.COORDINATOR if line.role == people.COORDINATOR else "annotator")
     key: tuple[str, ...] = (dataset, line.completion_id or question_key, name, line.role, str(line.revision))
     task: Task = "correctness" if line.task is UNSET else line.task

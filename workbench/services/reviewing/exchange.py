@@ -84,6 +84,7 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
     if line.supersedes is not None:
         _require_taken_back(connection, line.supersedes, found[0][0])
     try:
+        people.require_distinct(connection, line.reviewer)
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
     except UsageError as error:
         raise _Refused("reviewer", str(error)) from error

@@ -1,0 +1,158 @@
+"""Label files: for whom they are believed, what is said of that, and names that can't be told apart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project, numbered
+from workbench.cli import root
+from workbench.errors import UsageError
+from workbench.services.labelling import merging, people
+from workbench.services.labelling.labels import LabelsImported, import_labels
+from workbench.services.project import Project
+from workbench.store import events
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = make_project(tmp_path, numbered(4))
+    people.add_annotators(made, ["amira", "ben", "José", "Иван", "o1"])
+    yield made
+    made.close()
+
+
+def line(**fields: Any) -> dict[str, Any]:
+    return {"completion_id": "c1", "annotator": "amira", "verdict": "correct"} | fields
+
+
+def taken(project: Project, folder: Path, *lines: dict[str, Any], only: str | None = None) -> LabelsImported:
+    path = folder / "labels.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    return import_labels(project, path, only)
+
+
+SEEMING = {
+    "case": "Amira",
+    "capitals": "AMIRA",
+    "a Cyrillic letter": "аmira",
+    "all Cyrillic where Latin has its like": "Сора",
+    "wide letters": "ａｍｉｒａ",
+    "mathematical letters": "𝐚𝐦𝐢𝐫𝐚",
+    "a Greek letter": "οne",
+    "no-break space": "amira ",
+    "decomposed in another case": "JOSE\u0301",
+    "Latin for Cyrillic": "Ивaн",
+    "dotless": "amıra",
+    "circled": "ⓐmira",
+    "zero width": "am\u200bira",
+    "right to left": "\u202eamira",
+    "sharp s beside ss": "straße",
+}
+
+
+@pytest.mark.parametrize("how", SEEMING)
+def test_a_name_that_looks_like_anothers_is_nobodys(project: Project, tmp_path: Path, how: str) -> None:
+    people.add_annotators(project, ["strasse", "copa"])
+    name = SEEMING[how]
+    before = [person.name for person in people.annotators(project)]
+    report = taken(project, tmp_path, line(annotator=name))
+    if name.strip() == "amira":
+        assert report.imported == 1
+        assert report.new_people == []
+    else:
+        assert (report.imported, report.refused) == (0, 1)
+        assert report.refusals[0]["field"] == "annotator"
+        with pytest.raises(UsageError):
+            people.add_annotators(project, [name])
+    assert [person.name for person in people.annotators(project)] == before
+
+
+@pytest.mark.parametrize(
+    "name", ["jose", "Jose", "amira2", "Ира", "Ольга Ben", "amira b", "o2", "ami-ra", "美咲", "Ωmega"]
+)
+def test_a_name_of_its_own_is_taken(project: Project, tmp_path: Path, name: str) -> None:
+    if name == "Ωmega":
+        # A word of two alphabets is none.
+        assert taken(project, tmp_path, line(annotator=name)).refused == 1
+        return
+    report = taken(project, tmp_path, line(annotator=name))
+    assert (report.imported, report.new_people) == (1, [name])
+
+
+def test_names_that_are_there_stay_though_they_look_alike(project: Project, tmp_path: Path) -> None:
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO annotators (name, role, created_at) VALUES ('Ben', 'annotator', '2026')")
+    report = taken(project, tmp_path, line(annotator="Ben"), line(annotator="ben", verdict="incorrect"))
+    assert (report.imported, report.refused) == (2, 0)
+
+
+def test_what_a_file_is_believed_is_said(project: Project, tmp_path: Path) -> None:
+    lines = [
+        line(),
+        line(annotator="ben", verdict="incorrect"),
+        line(annotator="dora", role="adjudicator", verdict="incorrect"),
+    ]
+    path = tmp_path / "labels.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+    ran = CliRunner().invoke(root, ["labels", str(project.path), "import", str(path)])
+    assert ran.exit_code == 0
+    assert "taken as said by: amira 1, ben 1, dora 1 (adjudication 1, label 2)" in ran.output
+    assert "not known here before: dora" in ran.output
+    again = import_labels(project, path)
+    assert (again.people, again.kinds, again.new_people) == ({}, {}, [])
+
+
+HISTORY: dict[str, Any] = {
+    "uuid": "0d5b9c1e-0000-4000-8000-000000000001",
+    "created_at": "2025-01-01T00:00:00Z",
+    "round": 1,
+}
+FORGED: dict[str, dict[str, Any]] = {
+    "another's label": {"annotator": "ben"},
+    "a new person's": {"annotator": "eve"},
+    "a ruling by role": {"role": "adjudicator"},
+    "a ruling by kind": HISTORY | {"kind": "adjudication"},
+    "an exclusion": HISTORY | {"kind": "exclusion", "verdict": "unsuitable", "reason": "other"},
+    "a reopening": HISTORY | {"kind": "reopen", "verdict": None, "round": 2},
+    "an answer to a check": HISTORY | {"kind": "check"},
+    "an answer of the coordinator": HISTORY | {"kind": "answer", "verdict": None, "note": "yes"},
+    "a coordinator's word": {"role": "coordinator"},
+    "a look-alike": {"annotator": "Amira"},
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_file_of_one_person_says_nothing_for_others_and_decides_nothing(
+    project: Project, tmp_path: Path, forgery: str
+) -> None:
+    report = taken(project, tmp_path, line(completion_id="c2"), line(**FORGED[forgery]), only="amira")
+    assert (report.imported, report.refused, report.people) == (1, 1, {"amira": 1})
+    assert report.new_people == []
+    held = events.every(project.database.reader())
+    assert [(event.kind, event.verdict) for event in held] == [("label", "correct")]
+
+
+def test_a_file_of_one_person_takes_no_ruling_back(project: Project, tmp_path: Path) -> None:
+    taken(project, tmp_path, line(annotator="ben"), line(annotator="amira", role="adjudicator", verdict="incorrect"))
+    ruling = next(event for event in events.every(project.database.reader()) if event.kind == "adjudication")
+    back = line(**HISTORY | {"kind": "retraction", "verdict": None, "supersedes": ruling.uuid})
+    report = taken(project, tmp_path, back, only="amira")
+    assert (report.imported, report.refused) == (0, 1)
+    with pytest.raises(UsageError, match="no annotator"):
+        taken(project, tmp_path, line(), only="nobody")
+
+
+def test_a_database_whose_people_look_like_ours_brings_nothing_of_them(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(4))
+    taken(other, tmp_path / "other", line(annotator="Amira"), line(annotator="ben"), line(annotator="eve"))
+    other.close()
+    report = merging.merge(project, other.path, whole=True)
+    assert report.people == {"ben": 1, "eve": 1}
+    assert [(row.annotator, row.field) for row in report.refused] == [("Amira", "annotator")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 TICK_S = 0.25
@@ -74,17 +74,16 @@ class Awake:
             finally:
                 handle.cancel()
 
-    async def wait(self, tasks: Collection[asyncio.Future[Any]], seconds: float | None) -> bool:
-        """Wait for all of them, for so long at most; whether they are done."""
+    async def wait(
+        self, tasks: Collection[asyncio.Future[Any]], seconds: float | None, return_when: str = asyncio.ALL_COMPLETED
+    ) -> None:
+        """`asyncio.wait`, for so many of this clock's seconds at most; None waits on."""
         if seconds is None:
-            await asyncio.wait(tasks)
-            return True
-        try:
+            await asyncio.wait(tasks, return_when=return_when)
+            return
+        with suppress(TimeoutError):
             async with self.timeout(seconds):
-                await asyncio.wait(tasks)
-        except TimeoutError:
-            return all(task.done() for task in tasks)
-        return True
+                await asyncio.wait(tasks, return_when=return_when)
 
     def _late(self) -> float:
         """Seconds that the loop stands still now."""

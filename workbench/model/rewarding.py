@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from workbench.model.verdict import OutcomeWord
 
-Readiness = Literal["starting", "ready", "failed", "stopping"]
+Readiness = Literal["starting", "ready", "waiting", "failed", "stopping"]
 
 
 class RewardItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -186,8 +186,8 @@ class RewardHealth(Struct, frozen=True, kw_only=True):
     Attributes:
         live: Always true: the server answers.
         ready: Whether it takes items.
-        state: The workers load; it takes items; the workers can't start, or no call to a model server can succeed; it
-            finishes what it has accepted.
+        state: The workers load; it takes items; nothing can be stored for the time being, and it goes on by itself; the
+            workers can't start, or no call to a model server can succeed; it finishes what it has accepted.
         trouble: Why nothing can be judged; None while it can.
         waiting: Items accepted and not answered that are not decided at once.
         probe: None where the verifier was never probed, or the server has no database.

@@ -20,12 +20,17 @@ from workbench.runs.accounting import add_item
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.serving import GRACE_S, caller_of, reader_of, verdict_of
+from workbench.runs.trouble import clock
 from workbench.store.connection import Database
 from workbench.store.secrets import secret
 from workbench.verifiers.base import ServedVerifier
 
 _GO_ON: Final = "What was answered is stored; start the server again to go on."
+_ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
 _LOOK_S: Final = 0.1
+_PATIENCE_S: Final = 2.0
+"""Whoever asks is told after so long that nothing can be stored."""
+
 _TOO_LONG: Final = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
 
 
@@ -37,16 +42,32 @@ class Answers:
     """
 
     def __init__(
-        self, verifier: ServedVerifier, secret: bytes, journal: RunJournal, caller: Caller, timeout: float | None
+        self,
+        verifier: ServedVerifier,
+        secret: bytes,
+        lease: Lease,
+        journal: RunJournal,
+        caller: Caller,
+        timeout: float | None,
     ) -> None:
         self._verifier = verifier
+        self._lease = lease
         self._secret = secret
         self._journal = journal
         self._caller = caller
         self._timeout = timeout
         self._places = asyncio.Semaphore(verifier.limits().concurrency)
         self._tasks: set[asyncio.Task[Verdict]] = set()
+        self._halted = asyncio.get_running_loop().create_future()
         self.trouble: RunError | None = None
+
+    @property
+    def waits_for(self) -> RunError | None:
+        """What nothing can be stored for now, so that nobody is answered; None where it can, or never will be."""
+        trouble = self._lease.trouble
+        if self.trouble is not None or trouble is None or trouble.lasted < _PATIENCE_S:
+            return None
+        return RunError(f"Nothing can be stored since {clock(trouble.since)}: {trouble.error}", _ASK_AGAIN)
 
     async def verdict(self, item: VerifierInput) -> Verdict:
         """The verdict on an item, once the replies it rests on are stored.
@@ -54,17 +75,49 @@ class Answers:
         What takes too long is the abstention "timeout"; its calls go on, and whoever asks again has their replies.
 
         Raises:
-            RunError: No call can succeed now, or nothing can be stored.
+            RunError: No call can succeed now, or nothing can be stored for the time being; see `waits_for`.
         """
-        await self._places.acquire()
+        await self._take_place()
         task = asyncio.create_task(self._judge(structs.replace(item, item=NO_ITEM)))
         self._tasks.add(task)
         task.add_done_callback(self._leave)
-        if not await self._caller.awake.wait([task], self._timeout):
-            return _TOO_LONG
+        awake = self._caller.awake
+        until = None if self._timeout is None else awake.now() + self._timeout
+        while True:
+            left = None if until is None else until - awake.now()
+            await awake.wait([task, self._halted], left, asyncio.FIRST_COMPLETED)
+            if task.done():
+                break
+            self._require_storing()
+            if until is not None and awake.now() >= until:
+                return _TOO_LONG
         if task.cancelled():
             raise self._end(RunError("The calls to model servers have ended."))
         return task.result()
+
+    async def _take_place(self) -> None:
+        taking = asyncio.ensure_future(self._places.acquire())
+        try:
+            while not taking.done():
+                await asyncio.wait([taking, self._halted], return_when=asyncio.FIRST_COMPLETED)
+                self._require_storing()
+        except BaseException:
+            if taking.done() and not taking.cancelled():
+                self._places.release()
+            taking.cancel()
+            raise
+
+    def _require_storing(self) -> None:
+        """Make sure that something may come of waiting.
+
+        Raises:
+            RunError: Nothing can be stored for the time being.
+        """
+        waits_for = self.waits_for
+        if waits_for is not None:
+            raise waits_for
+        if self._halted.done():
+            self._halted = asyncio.get_running_loop().create_future()
 
     async def attend(self) -> None:
         """Show life, and find out when nothing can be stored any more."""
@@ -72,6 +125,8 @@ class Answers:
             while True:
                 self._journal.note(self._caller)
                 self._journal.beat()
+                if self.waits_for is not None and not self._halted.done():
+                    self._halted.set_result(None)
                 await asyncio.sleep(_LOOK_S)
         except (LeaseLost, StoreError) as error:
             self._end(_explained(error))
@@ -97,6 +152,9 @@ class Answers:
             add_item(self._journal.usage, made)
             await self._journal.flush()
         except (Halt, LeaseLost, StoreError) as error:
+            if isinstance(error, StoreError) and not self._journal.broken and not self._lease.gives_up(error):
+                # It may be put right.
+                raise RunError(str(error), _ASK_AGAIN) from error
             raise self._end(_explained(error)) from error
         return judged.verdict
 
@@ -133,9 +191,10 @@ async def answering(
         UsageError: A server's address or a price is wrong.
     """
     journal = RunJournal(database, lease, run, reader=reader_of(verifier))
+    lease.attended = True
     try:
         async with caller_of(database, verifier, journal) as caller:
-            answers = Answers(verifier, secret(database.reader()), journal, caller, timeout)
+            answers = Answers(verifier, secret(database.reader()), lease, journal, caller, timeout)
             attending = asyncio.create_task(answers.attend())
             try:
                 yield answers
@@ -143,6 +202,7 @@ async def answering(
                 attending.cancel()
                 await asyncio.gather(attending, return_exceptions=True)
                 journal.note(caller)
+                lease.ending = True
                 if not journal.broken:
                     await journal.flush()
     finally:

@@ -26,6 +26,7 @@ from workbench.store import calls, usage, verdict_calls, verdicts
 from workbench.store.calls import Attempt, AttemptOutcome, Wanted
 from workbench.store.clock import now
 from workbench.store.connection import Database
+from workbench.store.failures import explained
 from workbench.store.verdict_calls import MadeCall
 from workbench.verifiers.base import Judged
 
@@ -138,8 +139,17 @@ class RunJournal:
         self.stored = 0
 
     def recall(self, key: bytes) -> Response | None:
-        """The response to a key, in whichever run, committed or about to be."""
-        return self._fresh.get(key) or calls.response(self._reader, key, self._wanted)
+        """The response to a key, in whichever run, committed or about to be.
+
+        Raises:
+            StoreError: The database can't be read, or another copy was written over its file.
+        """
+        if (fresh := self._fresh.get(key)) is not None:
+            return fresh
+        with explained(self._database.path):
+            found = calls.response(self._reader, key, self._wanted)
+        self._database.require_contents()
+        return found
 
     def spent(self) -> Spent:
         """What the run had used before this start."""

@@ -29,6 +29,8 @@ PATIENCE_S = 600.0
 """A database that can't be written for so long ends the work; see `Lease.endless`."""
 
 _PAUSE_S = 0.5
+_LAST_S = 10.0
+"""Who is told to end still waits so long while others write: what it holds is paid for."""
 
 Result = TypeVar("Result")
 
@@ -44,7 +46,8 @@ class Lease:
 
     Attributes:
         endless: Who waits for room, or for the file to be put back, waits for a person: as long as it takes.
-        ending: This process has been told to end: it waits for nothing any more.
+        attended: Whoever waits for its work is told what is wrong meanwhile: it waits for all that may be put right.
+        ending: This process has been told to end: it waits for no person any more.
     """
 
     def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
@@ -53,7 +56,7 @@ class Lease:
         self._lock = lock
         self._beaten = time.monotonic()
         self._trouble: Trouble | None = None
-        self.endless = False
+        self.endless = self.attended = False
         self.ending = False
 
     @classmethod
@@ -115,10 +118,19 @@ class Lease:
 
     def gives_up(self, error: StoreError) -> bool:
         """Whether to wait no longer for what a transaction has failed on."""
-        if self.ending or not error.passes:
-            return True
+        lasted = 0.0 if self._trouble is None else self._trouble.lasted
+        if self.ending:
+            return error.cause != "busy" or lasted > _LAST_S
+        if self.attended and error.cause != "other":
+            return False
         endless = self.endless and error.cause in ("space", "moved")
-        return not endless and self._trouble is not None and self._trouble.lasted > PATIENCE_S
+        return not error.passes or (not endless and lasted > PATIENCE_S)
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """What keeps transactions from being stored now, for longer than the usual crowd does; None: nothing."""
+        trouble = self._trouble
+        return trouble if trouble is not None and trouble.is_worth_telling else None
 
     def beat(self) -> None:
         """Show life, once a second at most."""

@@ -67,6 +67,14 @@ class Database:
 
     def _require_own(self) -> None:
         self.require_place()
+        self.require_contents()
+
+    def require_contents(self) -> None:
+        """Make sure that no other copy was written over the file: what is read then may be of both.
+
+        Raises:
+            StoreError: One was.
+        """
         if self._contents is not None:
             self._contents.require()
 

@@ -24,7 +24,7 @@ from tests.background import runner_pid, stands_still, until
 from tests.helpers import make_project, numbered
 from workbench.beside import processes
 from workbench.cli import root
-from workbench.errors import RunError, StoreError
+from workbench.errors import Cause, RunError, StoreError
 from workbench.runs import lease as leases
 from workbench.runs.launch import ensure_runner, log_path
 from workbench.runs.lease import Lease, LeaseLost
@@ -320,6 +320,32 @@ def test_a_runner_that_is_told_to_end_waits_for_no_room(project: Project, monkey
     with pytest.raises(StoreError):
         lease.store(lambda _: None)
     assert left == [9]
+
+
+def test_a_runner_that_is_told_to_end_lets_others_write_first(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds is paid for; who writes will be through in a moment."""
+    monkeypatch.setattr(leases, "_PAUSE_S", 0.0)
+    lease = acquired(project)
+    lease.ending = True
+    left = _fail(project, 3, StoreError("locked", cause="busy"), monkeypatch)
+    lease.store(lambda _: None)
+    assert left == [0]
+    monkeypatch.setattr(leases, "_LAST_S", -1.0)
+    _fail(project, 3, StoreError("locked", cause="busy"), monkeypatch)
+    with pytest.raises(StoreError, match="locked"):
+        lease.store(lambda _: None)
+
+
+@pytest.mark.parametrize(("cause", "waits"), [("space", True), ("replaced", True), ("access", True), ("other", False)])
+def test_who_tells_those_that_wait_never_gives_up_what_may_be_put_right(
+    project: Project, monkeypatch: pytest.MonkeyPatch, cause: Cause, waits: bool
+) -> None:
+    monkeypatch.setattr(leases, "PATIENCE_S", -1.0)
+    lease = acquired(project)
+    lease.attended = True
+    assert lease.gives_up(StoreError("no", cause=cause)) is not waits
 
 
 def test_deleting_a_run_whose_runner_is_dead_writes_nothing_first(project: Project, sleeper: LeaseRow) -> None:

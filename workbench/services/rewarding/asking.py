@@ -36,12 +36,15 @@ class AskingJudge:
     @property
     def state(self) -> Readiness:
         """Whether items are taken."""
-        return "ready" if self._answers.trouble is None else "failed"
+        if self._answers.trouble is not None:
+            return "failed"
+        return "ready" if self._answers.waits_for is None else "waiting"
 
     @property
     def trouble(self) -> str | None:
-        """Why none are; None while they are."""
-        return None if self._answers.trouble is None else str(self._answers.trouble)
+        """Why none are answered; None while they are."""
+        trouble = self._answers.trouble or self._answers.waits_for
+        return None if trouble is None else str(trouble)
 
     @property
     def waiting(self) -> int:
@@ -62,7 +65,7 @@ class AskingJudge:
 
     async def close(self) -> None:
         """Judge nothing more; whoever waits hears that there will be no answer."""
-        await self._answers.end(at_once=self._line.count > 0)
+        await self._answers.end(at_once=self._line.count > 0 or self._answers.waits_for is not None)
 
 
 @asynccontextmanager

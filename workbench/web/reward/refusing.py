@@ -16,7 +16,7 @@ RETRY_S = 1
 
 _PLACE = re.compile(r"^(?P<wrong>.*) - at `\$\.?(?P<field>.*)`$", re.DOTALL)
 _NAMED = re.compile(r"field `([^`]*)`")
-_LONGEST = 300
+_LONGEST = 1_000
 
 
 class Refused(Exception):

@@ -166,9 +166,11 @@ def _fill(
         carried: list[str] = []
 
         def add(task: Task, ours: int, theirs: int, place: int) -> None:
+            said = list(_events(home, task, ours, person.id))
             if (task, ours) in slots:
-                rows.add_slot(task, theirs, place, slots[task, ours])
-            for event in _events(home, task, ours, person.id):
+                own = [event for event in said if event.annotator == person.id]
+                rows.add_slot(task, theirs, place, _alike(slots[task, ours], own, made[1]))
+            for event in said:
                 events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
                 carried.append(event.uuid)
 
@@ -187,6 +189,16 @@ def _fill(
         bundle_seals.carry(connection, sealed, bundle_seals.event_key(home, sealed.bundle))
         for uuid in carried:
             bundle_seals.seal(connection, uuid)
+
+
+def _alike(slot: store.Slot, own: Sequence[LabelEvent], made_at: str) -> store.Slot:
+    """A slot as any other in the bundle: a check is opened as it goes along, and others are not, which would show.
+
+    Where the person has said something since it was opened, that stays in their sight.
+    """
+    if any(event.created_at >= (slot.opened_at or "") for event in own):
+        return slot
+    return slot._replace(opened_at=made_at)
 
 
 def _events(home: people.Connection, task: Task, subject: int, person: int) -> Iterator[LabelEvent]:

@@ -216,6 +216,11 @@ def test_a_check_looks_like_any_item_and_is_one_again_at_home(tmp_path: Path) ->
     assert checks["away"] >= 3
     bundled = open_project(tmp_path / "ann.db")
     assert slots(bundled, "purpose <> 'quota' OR position < 0") == {}
+    columns = [row[1] for row in bundled.database.reader().execute("PRAGMA table_info(assignments)")]
+    told = ", ".join(column for column in columns if column not in ("id", "task", "subject", "position"))
+    # Nor does any column, in which a check's would differ from another item's.
+    query = f"SELECT DISTINCT {told} FROM assignments"
+    assert len(bundled.database.reader().execute(query).fetchall()) == 1
     bundled.close()
     label_all(tmp_path / "ann.db", "ann", "incorrect")
     merge(home, tmp_path / "ann.db")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from workbench.model.label import Task
+from workbench.model.label import LabelEvent, Task
 from workbench.store.foreign import ForeignSubject
 
 _ITEM = (
@@ -77,10 +77,17 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
     return waiting[len(opened) :]
 
 
-def settle_own_slots(connection: sqlite3.Connection, task: Task, subject: int, people: Iterable[int]) -> None:
-    """The checks and repeats of a subject that were opened for these people are done."""
+def settle_own_slots(connection: sqlite3.Connection, answers: Iterable[LabelEvent]) -> None:
+    """The checks and repeats that were opened for these answers are done.
+
+    A check belongs to no round; a repeat of a round that has ended answers none of the next one.
+    """
     connection.executemany(
         "UPDATE assignments SET state = 'done', annotator_id = slot, expires_at = NULL WHERE task = ? AND subject = ? "
-        "AND slot = ? AND purpose <> 'quota' AND state <> 'past'",
-        [(task, subject, person) for person in people],
+        "AND slot = ? AND purpose = ? AND (purpose = 'check' OR round = ?) AND state <> 'past'",
+        [
+            (one.task, one.subject, one.annotator, one.kind, one.round)
+            for one in answers
+            if one.kind in ("check", "repeat")
+        ],
     )

@@ -303,7 +303,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
     if new.kind in ("label", "retraction", "reopen"):
         merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
     elif new.kind in ("check", "repeat"):
-        merging.settle_own_slots(connection, new.task, new.subject, [new.annotator])
+        merging.settle_own_slots(connection, [new])
     if new.kind in ("label", "check", "repeat") and new.task == "correctness":
         drafts.drop(connection, new.annotator, new.subject, until=new.created_at)
         if new.verdict == "unsuitable" and line.answer_subtype is None:

@@ -333,7 +333,7 @@ class _Taking:
         held = [*held, *new]
         labels = {label.annotator: label.uuid for label in current_labels(held)}
         left = merging.settle_slots(connection, *subject, list(labels))
-        merging.settle_own_slots(connection, *subject, [e.annotator for e in new if e.kind in ("check", "repeat")])
+        merging.settle_own_slots(connection, new)
         names = {row: name for name, row in self._ids.items()}
         if before.decided_by and not after.decided_by:
             self.report.reopened.append(Place(**_place(connection, subject)))

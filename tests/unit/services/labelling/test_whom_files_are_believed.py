@@ -156,3 +156,30 @@ def test_a_database_whose_people_look_like_ours_brings_nothing_of_them(project: 
     report = merging.merge(project, other.path, whole=True)
     assert report.people == {"ben": 1, "eve": 1}
     assert [(row.annotator, row.field) for row in report.refused] == [("Amira", "annotator")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "closed"),
+    [("repeat", 2, {"repeat"}), ("repeat", 1, set()), ("check", 1, {"check"}), ("check", 2, {"check"})],
+)
+def test_an_answer_closes_what_it_answers(
+    project: Project, tmp_path: Path, kind: str, number: int, closed: set[str]
+) -> None:
+    """A repeat of an earlier round, or an answer to a check, is none to the repeat that waits."""
+    taken(project, tmp_path, line())
+    subject, person = next(events.every(project.database.reader())).subject, people_of(project)["amira"]
+    with project.database.write() as connection:
+        for purpose in ("check", "repeat"):
+            connection.execute(
+                "INSERT INTO assignments (task, subject, purpose, round, slot, position) "
+                "VALUES ('correctness', ?, ?, 2, ?, 0)",
+                (subject, purpose, person),
+            )
+    report = taken(project, tmp_path, line(**HISTORY | {"kind": kind, "round": number}))
+    assert (report.imported, report.refused) == (1, 0)
+    found = project.database.reader().execute("SELECT purpose FROM assignments WHERE state = 'done'").fetchall()
+    assert {purpose for (purpose,) in found} == closed
+
+
+def people_of(project: Project) -> dict[str, int]:
+    return dict(project.database.reader().execute("SELECT name, id FROM annotators").fetchall())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -82,6 +82,7 @@ class WorkbenchApp(App[None]):
         pace: How fast they have labelled.
         leaving: The person has quit; what still runs in threads no longer matters.
         told_away: What was said last of a database that is not where it was opened.
+        unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
         garbage: Who frees what screens held once they are left; None where the process does other things, too.
     """
 
@@ -112,6 +113,7 @@ class WorkbenchApp(App[None]):
         self.pace = Pace()
         self.leaving = False
         self.told_away = ""
+        self.unstored_lines: dict[tuple[str, Hashable], str] = {}
         self._begin_at = begin_at
         self.garbage: Garbage | None = None
         # Over a network each frame of an animation is felt.

@@ -13,11 +13,12 @@ from workbench.services.labelling import coordinating
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.note_input import NoteInput
 
 Result = TypeVar("Result")
 
 _TAKE_IN = "take in"
+_WHY_ANEW = "Why is it labelled anew?"
+_WHY_UNSUITABLE = "Why is it unsuitable?"
 
 
 def coordinating_actions(screen: str) -> tuple[Action, ...]:
@@ -44,7 +45,7 @@ class Coordinating(WorkbenchScreen):
     def action_reopen(self) -> None:
         """Ask why, then begin a new round."""
         if (found := self.decided_on()) is not None:
-            self.app.push_screen(NoteInput("", "Why is it labelled anew?"), partial(self._reopen, found[0]))
+            self.ask_line(_WHY_ANEW, found[0], partial(self._reopen, found[0]))
 
     def _reopen(self, completion: int, reason: str | None) -> None:
         if reason:
@@ -70,8 +71,7 @@ class Coordinating(WorkbenchScreen):
             said = "People have excluded it: reopen it instead."
             self._decide(completion, work, lambda done: "It is in again." if done.lifted else said)
         elif reason == "other":
-            note = NoteInput("", "Why is it unsuitable?")
-            self.app.push_screen(note, partial(self._take_out, completion, reason))
+            self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason))
         elif reason is not None:
             self._take_out(completion, reason, "")
 
@@ -84,6 +84,8 @@ class Coordinating(WorkbenchScreen):
 
     def _decide(self, completion: int, work: Callable[[], Result], say: Callable[[Result], str]) -> None:
         def told(done: Result) -> None:
+            self.line_stored(_WHY_ANEW, completion)
+            self.line_stored(_WHY_UNSUITABLE, completion)
             self.notify(say(done), markup=False)
             self.after_decision(completion)
 

@@ -206,6 +206,10 @@ class ItemFlow(JudgingScreen):
         elif isinstance(error, AnnotationError):
             self._advance()
 
+    def tells(self, group: str) -> bool:
+        """Nobody waits for the item after this one yet."""
+        return group != _NEXT or self._current is None
+
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Allow another look for the next item after one that failed."""
         if event.worker.group == _NEXT and event.state is WorkerState.ERROR:

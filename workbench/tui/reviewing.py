@@ -159,13 +159,13 @@ class Reviewing(Coordinating):
 
     def _category_chosen(self, completion: int, runs: Sequence[int], category: str | None) -> None:
         if category == "other" and not self.review_note:
-            note = NoteInput("", "What is the error?")
-            self.app.push_screen(note, partial(self._other_error, completion, runs))
+            self.app.push_screen(NoteInput("", "What is the error?"), partial(self._other_error, completion, runs))
         elif category is not None:
             self._store_error(completion, runs, category, self.review_note)
 
     def _other_error(self, completion: int, runs: Sequence[int], note: str | None) -> None:
         if note:
+            self.review_note = note  # there again, should it not be stored
             self._store_error(completion, runs, "other", note)
 
     def _store_error(self, completion: int, runs: Sequence[int], category: str, note: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -105,8 +105,12 @@ class WorkbenchScreen(Screen[None]):
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Say what failed, and write it to the log."""
-        if event.state is WorkerState.ERROR:
+        if event.state is WorkerState.ERROR and self.tells(event.worker.group):
             self.trouble(event.worker.error)
+
+    def tells(self, group: str) -> bool:
+        """Whether what fails in a group is for a person; else it is tried again before they need it."""
+        return True
 
     def trouble(self, error: BaseException | None) -> None:
         """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
@@ -134,6 +138,27 @@ class WorkbenchScreen(Screen[None]):
         """Say that a text went nowhere: no line is open that could take it."""
         if event.text:
             self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
+
+    def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None]) -> None:
+        """Ask for a line about something; one that was given before stands there again unless it was stored.
+
+        Args:
+            then: Given the line, or None where there is none; whoever has stored it says so with `line_stored`.
+        """
+        from workbench.tui.widgets.note_input import NoteInput
+
+        given = self.workbench.unstored_lines
+
+        def answered(said: str | None) -> None:
+            if said:
+                given[title, about] = said
+            then(said)
+
+        self.app.push_screen(NoteInput(given.get((title, about), ""), title), answered)
+
+    def line_stored(self, title: str, about: Hashable) -> None:
+        """What was asked for is stored: it is not needed any more."""
+        self.workbench.unstored_lines.pop((title, about), None)
 
     def own_actions(self) -> tuple[Action, ...]:
         """What the person who is looking can do here."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+from workbench.errors import WorkbenchError
 from workbench.services.measuring.table_files import TableFormat
 from workbench.tui.clipboard import copy
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+
+Result = TypeVar("Result")
 
 _NAMES: Final[dict[TableFormat, str]] = {"csv": "CSV", "markdown": "Markdown", "latex": "LaTeX (booktabs)"}
 
@@ -27,15 +30,31 @@ def share(screen: WorkbenchScreen, text: Callable[[TableFormat], str], save: Cal
     def chosen(value: str | None) -> None:
         for kind in _NAMES:
             if value == f"save {kind}":
-                screen.in_background(partial(save, kind), partial(_saved, screen), group="share")
+                _in_background(screen, partial(save, kind), partial(_saved, screen))
             elif value == f"copy {kind}":
-                screen.in_background(partial(_copy, text, kind), partial(_copied, screen), group="share")
+                _in_background(screen, partial(_copy, text, kind), partial(_copied, screen))
 
     choices = [
         *(Choice(f"save {kind}", f"Save as {name}, beside the database") for kind, name in _NAMES.items()),
         *(Choice(f"copy {kind}", f"Copy as {name}") for kind, name in _NAMES.items()),
     ]
     screen.app.push_screen(ChoiceMenu("The table as text", choices), chosen)
+
+
+def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
+    """What can't be written is told, and the figures stay."""
+
+    def attempt() -> Result | WorkbenchError:
+        try:
+            return work()
+        except WorkbenchError as error:
+            return error
+
+    def end(result: Result | WorkbenchError) -> None:
+        # Screens take their own trouble for figures that could not be had.
+        WorkbenchScreen.trouble(screen, result) if isinstance(result, WorkbenchError) else then(result)
+
+    screen.in_background(attempt, end, group="share")
 
 
 def _copy(text: Callable[[TableFormat], str], kind: TableFormat) -> tuple[str, str | None]:

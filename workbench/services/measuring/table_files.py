@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, get_args
 
 from workbench.beside.parts import whole_file
-from workbench.errors import StoreError
+from workbench.errors import FormatError
 from workbench.reports.document import Table
 from workbench.reports.markdown import markdown_table
 from workbench.reports.table_text import csv_table, latex_table, plain_table
@@ -32,7 +32,7 @@ def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
     """Write a text beside the database, to a file that was not there before; a number makes its name new.
 
     Raises:
-        StoreError: The file can't be written.
+        FormatError: The file can't be written.
     """
     for number in count(1):
         path = database.with_name(f"{stem}{f'-{number}' if number > 1 else ''}{suffix}")
@@ -42,6 +42,7 @@ def write_beside(database: Path, stem: str, suffix: str, text: str) -> Path:
         except FileExistsError:
             continue
         except (OSError, UnicodeEncodeError) as error:
-            raise StoreError(f"{path}: {error}.", "The table was not written.") from error
+            why = getattr(error, "strerror", None) or error
+            raise FormatError(f"{path}: {why}. It was not written.") from error
         return path
     raise AssertionError("there is always a further number")

@@ -250,7 +250,7 @@ class AdjudicateScreen(JudgingScreen):
         self._saved = ruling
         self.store(self._next, self._show_after, f"saved ✓ {_value(ruling)}")
         if answer == "case":
-            self._ask_case()
+            self.ask_line(_CASE, None, self._case_said)
 
     def _show_after(self, opened: Opened | None) -> None:
         """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
@@ -345,10 +345,7 @@ class AdjudicateScreen(JudgingScreen):
     def action_case(self) -> None:
         """Add a case to the guidelines."""
         if self._free and self._current is not None:
-            self._ask_case()
-
-    def _ask_case(self) -> None:
-        self.app.push_screen(NoteInput("", _CASE), self._case_said)
+            self.ask_line(_CASE, None, self._case_said)
 
     def _case_said(self, said: str | None) -> None:
         if said:
@@ -356,6 +353,7 @@ class AdjudicateScreen(JudgingScreen):
             self.in_background(add, self._case_added, group="adjudicate-case")
 
     def _case_added(self, guideline: Guideline) -> None:
+        self.line_stored(_CASE, None)
         self._shown_version = guideline.version
         self.card.set_guidelines(guideline.text)
         self.notify(f"The guidelines are at version {guideline.version} now: g shows them.", markup=False)

@@ -285,7 +285,7 @@ class AnnotateScreen(ItemFlow):
         if self._current.item.flagged:
             self._flagged(self._current, on=False)
         else:
-            self.app.push_screen(NoteInput("", _ASK), partial(self._asked, self._current))
+            self.ask_line(_ASK, self._current.item.completion, partial(self._asked, self._current))
 
     def _asked(self, texts: CardTexts, asked: str | None) -> None:
         if asked is not None and self._free and self._current is texts:
@@ -294,7 +294,11 @@ class AnnotateScreen(ItemFlow):
     def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
         if self._desk is not None:
             flagged = texts._replace(item=structs.replace(texts.item, flagged=on, asked=asked, answer=None))
-            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._set_item(flagged))
+            self.store(partial(self._desk.session.flag, texts.item, on, asked), lambda _: self._flag_stored(flagged))
+
+    def _flag_stored(self, texts: CardTexts) -> None:
+        self.line_stored(_ASK, texts.item.completion)
+        self._set_item(texts)
 
     def action_answers(self) -> None:
         """Show what the coordinator has answered; it is noted that the person has read it."""

@@ -21,7 +21,6 @@ from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.columns import Cell, Column, Row
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -118,15 +117,15 @@ class FlagsScreen(LiveScreen):
     def action_answer(self) -> None:
         """Ask for the answer."""
         if (flag := self._chosen) is not None:
-            title = f"Answer to {fit(flag.annotator, 24).rstrip()}"
-            self.app.push_screen(NoteInput("", title), partial(self._answered, flag))
+            self.ask_line(_title(flag), flag.completion, partial(self._answered, flag))
 
     def _answered(self, flag: Flag, said: str | None) -> None:
         if said:
             work = partial(flags.answer, self.project, flag.completion, said, by=coordinator_name())
-            self.in_background(work, self._stored, group="flags-answer", exclusive=False)
+            self.in_background(work, partial(self._stored, flag), group="flags-answer", exclusive=False)
 
-    def _stored(self, done: Answered) -> None:
+    def _stored(self, flag: Flag, done: Answered) -> None:
+        self.line_stored(_title(flag), flag.completion)
         self.notify(f"Answered to {printable(', '.join(done.to))}.", markup=False)
         self.read_again()
 
@@ -136,6 +135,10 @@ class FlagsScreen(LiveScreen):
             from workbench.tui.screens.item import ItemScreen
 
             self.app.push_screen(ItemScreen(flag.completion, [one.completion for one in self._flags]))
+
+
+def _title(flag: Flag) -> str:
+    return f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
 
 def _row(number: int, flag: Flag) -> Row:

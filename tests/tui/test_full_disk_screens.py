@@ -1,0 +1,176 @@
+"""What screens write on a disk that is full: said in a sentence, nothing half done, and done when there is room."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec import Struct
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from tests.full_disk import SmallDisk, small_disk
+from tests.full_disk_given import Given, prepare
+from tests.tui.stage import notices, press, settle
+from workbench.services.project import open_project
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.registry import every_screen
+from workbench.tui.screen import WorkbenchScreen
+
+FULL = re.compile("disk is full|No space left|disk I/O error", re.IGNORECASE)
+
+
+class Act(Struct, frozen=True):
+    """Something that is written from a screen.
+
+    Attributes:
+        screen: Opened first.
+        at: The class of the screen on which it is done.
+        keys: Keys that lead to where it is done and do it, the last of them once the disk is full.
+        person: Who does it; the coordinator where it is None.
+        typed: What is typed before that last key; it must stand there again.
+        again: Keys that lead there once more; by default those before the last but the first "enter".
+        file: What it writes beside the database begins with this; "" for the database itself.
+    """
+
+    screen: str
+    at: str
+    keys: tuple[str, ...]
+    person: str | None = None
+    typed: str = ""
+    again: tuple[str, ...] | None = None
+    file: str = ""
+
+
+ACTS = {
+    "label": Act("annotate", "AnnotateScreen", ("1",), "amira"),
+    "skip": Act("annotate", "AnnotateScreen", ("s",), "amira"),
+    "flag": Act("annotate", "AnnotateScreen", ("s", "f", "enter"), "amira", typed="how?", again=("f",)),
+    "decide a conflict": Act("adjudicate", "AdjudicateScreen", ("1",), "chidi"),
+    "add a case": Act("adjudicate", "AdjudicateScreen", ("e", "enter"), "chidi", typed="Ten is 10."),
+    "settle many": Act("conflicts", "ConflictClassScreen", ("enter", "asterisk", "1", "enter"), "chidi", again=("1",)),
+    "answer a flag": Act("flags", "FlagsScreen", ("enter", "enter"), typed="two", again=("enter",)),
+    "confirm gold": Act("disagreements", "ReviewItemScreen", ("enter", "c")),
+    "send back": Act("disagreements", "ReviewItemScreen", ("enter", "r", "enter"), typed="why"),
+    "mark an error": Act("disagreements", "ReviewItemScreen", ("enter", "e", "2")),
+    "open anew": Act("browse", "ItemScreen", ("enter", "o", "enter"), typed="why"),
+    "exclude": Act("browse", "ItemScreen", ("enter", "x", "1")),
+    "exclude for another reason": Act("browse", "ItemScreen", ("enter", "x", "6", "enter"), typed="odd"),
+    "pause a run": Act("runs", "RunsScreen", ("p",)),
+    "cancel a run": Act("runs", "RunsScreen", ("c", "y")),
+    "start a run": Act("runs", "RunsScreen", ("s", "enter")),
+    "build a set": Act("sets", "SetPlanScreen", ("b", "2", "f3", "enter")),
+    "publish a set": Act("sets", "PublishSetScreen", ("p", "f4"), file="other"),
+    "add a judge": Act(
+        "runs",
+        "AddJudgeScreen",
+        ("n", *"my-judge", "enter", "tab", "tab", *"http://h:9/v1", "enter", *"qwen", "f4"),
+        file="workbench.toml",
+    ),
+    "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),
+    "save agreement": Act("agreement", "AgreementScreen", ("e",), file="p-"),
+    "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),
+    "save combinations": Act("combine", "CombineScreen", ("e", "2"), file="p-"),
+}
+
+SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
+"""What the ordinary tests try; the others are for the long ones."""
+
+WRITE_NOTHING = {
+    "AccuracyItemsScreen", "AgreementItemsScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
+    "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
+    "ConflictsScreen", "DisagreementsScreen", "ErrorCountsScreen", "FamilyScreen", "HistoryScreen", "HomeScreen",
+    "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
+    "TranscriptScreen", "ValidityScreen",
+}  # fmt: skip
+"""Screens from which nothing is stored, or only as from one that is tried."""
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+    return prepare(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path_factory.mktemp("small")) as found:
+        yield found
+
+
+def rows(path: Path) -> dict[str, list[object]]:
+    """What is stored, but that somebody has looked at something."""
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        wanted = {name: "" for name in tables if name not in ("changes", "generation", "assignments", "drafts")}
+        wanted["label_events"] = " WHERE kind <> 'reveal'"
+        return {name: connection.execute(f'SELECT * FROM "{name}"{of}').fetchall() for name, of in wanted.items()}
+
+
+def beside(place: Path, begins: str) -> list[str]:
+    """Files that were written, whole or in the making."""
+    return [path.name for path in place.iterdir() if path.name.startswith(begins) or path.name.endswith(".part")]
+
+
+def test_every_screen_is_tried_or_writes_nothing() -> None:
+    assert {kind.__name__ for kind in every_screen()} == {act.at for act in ACTS.values()} | WRITE_NOTHING
+    assert WRITE_NOTHING.isdisjoint(act.at for act in ACTS.values())
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SHORT else pytest.param(name, marks=pytest.mark.soak) for name in ACTS]
+)
+async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
+    given: Given, disk: SmallDisk, name: str
+) -> None:
+    act = ACTS[name]
+    disk.empty()
+    place = disk.path / "work"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    shutil.copy(given.folder / "p.db", place / "p.db")
+    project = open_project(place / "p.db")
+    app = WorkbenchApp(project, act.person)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        app.open_screen(act.screen)
+        await settle(pilot)
+        await reach(pilot, act)
+        assert [one for one in app.screen_stack if isinstance(one, WorkbenchScreen)][-1].__class__.__name__ == act.at
+        before = rows(project.path)
+        with closing(sqlite3.connect(project.path)) as connection:
+            # What the log has had room for before is no room any more.
+            assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        disk.fill()
+        there, told = app.screen, len(notices(app))
+        await press(pilot, act.keys[-1])
+        said = [one for one in notices(app)[told:] if FULL.search(one)]
+        shown = [str(one.content) for one in app.screen.query(Static) if FULL.search(str(one.content))]
+        assert len(said) == 1 or (len(said), len(shown)) == (0, 1), (notices(app), shown, app.screen)
+        assert not any("Something went wrong" in one or "Errno" in one for one in notices(app)), notices(app)
+        assert rows(project.path) == before
+        assert beside(place, act.file) == [] or not act.file
+        disk.empty()
+        if app.screen is there:
+            await press(pilot, act.keys[-1])
+        else:
+            await reach(pilot, act, again=True)
+            assert not act.typed or act.typed == app.screen.query_one(Input).value
+            await press(pilot, act.keys[-1])
+        assert app._exception is None
+        assert beside(place, act.file) if act.file else rows(project.path) != before, (notices(app), app.screen)
+    project.close()
+
+
+async def reach(pilot: Pilot[None], act: Act, *, again: bool = False) -> None:
+    """Press what leads to the last key; once more only what opened the line or menu that has closed since."""
+    keys = act.keys[:-1]
+    if again:
+        keys = keys[keys[0] == "enter" :] if act.again is None else act.again
+    await press(pilot, *keys)
+    if act.typed and not again:
+        await press(pilot, *act.typed)

@@ -298,7 +298,7 @@ class AnnotateScreen(ItemFlow):
 
     def _flag_stored(self, texts: CardTexts) -> None:
         self.line_stored(_ASK, texts.item.completion)
-        self._set_item(texts)
+        self._current = texts
 
     def action_answers(self) -> None:
         """Show what the coordinator has answered; it is noted that the person has read it."""
@@ -312,9 +312,6 @@ class AnnotateScreen(ItemFlow):
     def _to_answered(self, completion: int | None) -> None:
         if completion is not None:
             self.open_item(completion)
-
-    def _set_item(self, texts: CardTexts) -> None:
-        self._current = texts
 
     def action_auto(self) -> None:
         """Switch auto-advance."""

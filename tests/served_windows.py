@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 from rich.cells import cell_len
 
 from tests.served_app import PATIENCE_S
-from tests.web.test_browser import Page
+from tests.web.test_browser import Page, playwright
 
 ROWS, COLUMNS = 60, 240
 _SEEN_S = 0.25
+_OPENED_S = 2.0
 _AGAIN_LOOKS = 100
 _PARTS = re.compile(
     r"\x1b\[(?P<place>\d+;\d+)H|\x1b\[\??[\d;:]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.|(?P<text>[^\x1b]+)"
@@ -76,6 +77,7 @@ class Window:
 
     Attributes:
         told: Of every label what was said of it, in the order it was given.
+        opened: How often the app has been opened in it.
     """
 
     def __init__(self, page: Page, name: str) -> None:
@@ -85,11 +87,15 @@ class Window:
         self.screen = Screen()
         self._read = 0
         self._turn = 0
+        self._is_new = True
+        self.opened = 1
         page.page.on("websocket", lambda _: self._begin_anew())
 
     def _begin_anew(self) -> None:
         self.screen = Screen()
         self._read = len(self.page.drawn)
+        self._is_new = True
+        self.opened += 1
 
     def look(self) -> str:
         """What is on the screen now."""
@@ -127,7 +133,8 @@ class Window:
         """Label the item on the screen; what the window says of it."""
         await self.until(lambda: self.at is not None, "an item")
         # A key that is pressed before an item can have been seen is not for it.
-        await asyncio.sleep(_SEEN_S)
+        await asyncio.sleep(_OPENED_S if self._is_new else _SEEN_S)
+        self._is_new = False
         question = self.at
         assert question is not None
         self._turn += 1
@@ -155,9 +162,31 @@ class Window:
     async def dialog(self) -> str | None:
         """What the page says over the app; None where it says nothing."""
         page: Any = self.page.page
-        if not await page.evaluate("document.querySelector('#over')?.open ?? false"):
+        try:
+            if not await page.evaluate("document.querySelector('#over')?.open ?? false"):
+                return None
+            return str(await page.inner_text("#said"))
+        except playwright.Error:
+            # It is being opened again.
             return None
-        return str(await page.inner_text("#said"))
+
+    async def open_again(self) -> None:
+        """Press the button of the dialog, and wait until the app is opened."""
+        before = self.opened
+        await self.page.page.click("#again")
+        await self.until(lambda: self.opened > before, "the app")
+
+    async def reload(self) -> None:
+        """Load the page anew, and wait until the app is opened."""
+        before = self.opened
+        await self.page.page.reload()
+        await self.until(lambda: self.opened > before, "the app")
+
+    async def until_dialog(self, text: str) -> None:
+        """Wait until the page says a text over the app."""
+        async with asyncio.timeout(PATIENCE_S):
+            while text not in (await self.dialog() or ""):
+                await asyncio.sleep(0.05)
 
 
 def _now() -> str:

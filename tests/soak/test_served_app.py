@@ -160,6 +160,7 @@ class Served:
         assert "Traceback" not in log_of(self.project)
         for window in self.windows:
             assert "Traceback" not in window.page.drawn
+            assert "Something went wrong" not in window.page.drawn
             assert [text for text in window.page.trouble if "WebSocket" not in text and "ERR_" not in text] == []
 
 

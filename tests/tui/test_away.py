@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.tui.labelling import desk, labels, make
 from tests.tui.stage import SIZES, text_of, until
 from workbench.services.project import Project
@@ -60,3 +63,21 @@ async def test_labels_given_while_the_file_is_away_are_kept_and_then_saved(
 def labels_of(project: Project) -> list[tuple[object, object]]:
     """What waits, as (subject, verdict)."""
     return [(event.subject, event.verdict) for group in project.kept._groups for event in group.events]
+
+
+async def test_a_read_that_fails_on_an_overwritten_file_says_what_has_become_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = make(tmp_path)
+    assert run("backup", str(project.path), str(tmp_path / "copy")).returncode == 0
+    async with desk(project) as it:
+        await it.press("1")
+        shutil.copyfile(tmp_path / "copy", project.path)
+        it.screen.trouble(sqlite3.DatabaseError("database disk image is malformed"))
+        await it.press("0")
+        said = [f"{notice.title} {notice.message}" for notice in it.app._notifications]
+        assert sum("was overwritten with another copy" in text for text in said) >= 1
+        assert not [text for text in said if "malformed" in text or "went wrong" in text]
+        assert project.kept.count == 1
+    project.close()

@@ -87,6 +87,15 @@ class Database:
         if self._place is not None:
             self._place.require()
 
+    def explain(self, error: BaseException | None) -> BaseException | None:
+        """What has become of the file, where a read fails because of that; else the error itself."""
+        if isinstance(error, sqlite3.Error):
+            try:
+                self._require_own()
+            except StoreError as found:
+                return found
+        return error
+
     def open(self) -> sqlite3.Connection:
         """Another connection, which the caller closes.
 

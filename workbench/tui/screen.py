@@ -116,6 +116,7 @@ class WorkbenchScreen(Screen[None]):
         """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
         if self.workbench.leaving:
             return
+        error = self.project.database.explain(error)
         if isinstance(error, StoreError) and error.is_away:
             # Everything that looks into the database fails then: once is enough.
             if self.workbench.told_away != str(error):

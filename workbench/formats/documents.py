@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -226,7 +227,7 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         "".join(cells).encode()
     except UnicodeEncodeError:
         raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
-    double = next((name for number, name in enumerate(cells) if name in cells[:number]), None)
+    double = next((name for name, times in Counter(cells).items() if times > 1), None)
     if double is not None:
         raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")
     return cells

@@ -61,6 +61,9 @@ _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", 
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
 _ENOUGH = 6
 
+_SHOWN = 40
+"""Columns that an error names."""
+
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
     """Read ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is left out of what is read.
@@ -163,7 +166,8 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
 
 
 def _columns_there(found: Sequence[str]) -> str:
-    return f"Columns there: {', '.join(found) or 'none'}."
+    more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
+    return f"Columns there: {', '.join(found[:_SHOWN]) or 'none'}{more}."
 
 
 def _fold(column: str) -> str:

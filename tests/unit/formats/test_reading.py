@@ -243,3 +243,16 @@ def test_a_json_document_that_memory_may_not_hold_is_refused(tmp_path: Path, mon
     monkeypatch.setattr(documents, "_LONGEST_JSON", 1 << 20)
     with pytest.raises(FormatError, match="1 MiB"):
         plan_file(path)
+
+
+def test_a_table_of_very_many_columns_is_refused_in_a_line(tmp_path: Path) -> None:
+    """Two of a name are found in time in proportion to their number: this took minutes."""
+    names = [f"c{number}" for number in range(150_000)]
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(names) + "\n")
+    with pytest.raises(FormatError, match="and 149,960 more") as raised:
+        plan_file(path)
+    assert len(str(raised.value)) < 1_000
+    path.write_text(",".join([*names, "c7"]) + "\n")
+    with pytest.raises(FormatError, match="two columns are called 'c7'"):
+        plan_file(path)

@@ -90,10 +90,16 @@ def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, parse_constant=_refuse)
+        json.loads(text, parse_constant=_refuse, object_pairs_hook=_require_plain_keys)
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _require_plain_keys(pairs: list[tuple[str, object]]) -> None:
+    """A literal in which this is a key sets an object's prototype, where JSON only has a field of that name."""
+    if any(key == "__proto__" for key, _ in pairs):
+        raise ValueError("__proto__")
 
 
 def _refuse(constant: str) -> None:

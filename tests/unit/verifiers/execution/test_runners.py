@@ -73,6 +73,13 @@ def ran(pool: SandboxPool, *programs: Program) -> list[Execution]:
     return [found[place] for place in range(len(programs))]
 
 
+@pytest.mark.parametrize("literal", ['{"__proto__": 1}', '[{"a": {"\\u005f_proto__": []}}]'])
+def test_a_literal_that_is_something_else_in_javascript_is_compared_inside(literal: str) -> None:
+    test = trusted(f"assert.deepStrictEqual(add(1, 2), {literal})")
+    assert JAVASCRIPT.outside(test, "add", "") is None
+    assert JAVASCRIPT.outside(trusted(test.source.replace("proto", "other")), "add", "") is not None
+
+
 def test_outcomes_are_those_of_python(pool: SandboxPool) -> None:
     (found,) = ran(
         pool,

@@ -25,6 +25,7 @@ from tests.hurting import (
     rich_project,
     spared,
 )
+from tests.older import make_older
 from workbench.errors import StoreError
 from workbench.services.examining import examine
 from workbench.services.rescuing import rescue
@@ -93,7 +94,7 @@ def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> No
         else:
             path.write_bytes(whole.read_bytes())
         if verb == "migrate":
-            _make_older(path)
+            make_older(path, 8)
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
             time.sleep(draw.uniform(0.2, 2.5))
             ended += running.poll() is not None
@@ -115,15 +116,3 @@ def test_a_kill_leaves_a_whole_database_or_none(tmp_path: Path, verb: str) -> No
 
 def examined(path: Path) -> list[str]:
     return [finding.name for finding in examine(path) if not finding.ok]
-
-
-def _make_older(path: Path) -> None:
-    """Take back what version 9 added, as a database of version 8 has it."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for table in ("bundle_items", "bundles", "bundle_pass", "event_seals", "generation"):
-            connection.execute(f"DROP TABLE {table}")
-        for table, column in (("runner", "process"), ("runner", "beat"), ("imports", "process"), ("runs", "trouble")):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name LIKE '_m009%'")
-        connection.execute("PRAGMA user_version = 8")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -71,6 +71,7 @@ class Rescued(Struct, frozen=True, kw_only=True):
         lost_labels: Label events that are missing, as far as indexes tell of them.
         changed_questions: Row ids of questions that are not what they were imported as.
         changed_items: Row ids of items that are not.
+        changed_labels: Row ids of label events that are not what was given.
         notes: What it means, a sentence each.
         without_digest: Tables with rows whose values carry no digest: a byte changed inside one is not seen.
     """
@@ -83,13 +84,15 @@ class Rescued(Struct, frozen=True, kw_only=True):
     lost_labels: list[LostLabel]
     changed_questions: list[int]
     changed_items: list[int]
+    changed_labels: list[int]
     notes: list[str]
     without_digest: list[str]
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is missing or changed."""
-        return all(table.is_whole for table in self.tables) and not self.changed_questions and not self.changed_items
+        changed = self.changed_questions or self.changed_items or self.changed_labels
+        return all(table.is_whole for table in self.tables) and not changed
 
 
 class Repaired(Struct, frozen=True, kw_only=True):

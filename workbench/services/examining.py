@@ -12,7 +12,7 @@ from workbench.services.building.checking import sets_finding
 from workbench.services.labelling.ledger import states_differ
 from workbench.services.measuring.column_check import column_finding
 from workbench.services.project import Project
-from workbench.store import anatomy, check_texts, checks, logs, migrations
+from workbench.store import anatomy, check_texts, checks, event_digests, logs, migrations
 from workbench.store.failures import go_back
 from workbench.store.interrupting import interruptibly
 from workbench.store.looking import LookedAt, looked_at
@@ -22,11 +22,9 @@ from workbench.store.rescuing import version_of
 _UNREADABLE = (WorkbenchError, checks.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
 """What a value that is not what was stored may lead to."""
 
-_VALUES = Finding(
-    name="values",
-    ok=True,
-    message="checked against digests: texts, gold, models and types; all others (labels and their notes, verdicts and "
-    "their scores, replies …) carry none: what is not named is whole by structure, types and rules",
+_VALUES = (
+    "checked against digests: texts, gold, models and types{}; all others ({}verdicts and their scores, replies …) "
+    "carry none: what is not named is whole by structure, types and rules"
 )
 
 
@@ -71,7 +69,13 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
         return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
     if not checks.is_ours(connection):
         return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
-    return [_integrity(""), _VALUES, *checks.about_rows(connection), *_contents(path, database, version or 0), *beside]
+    return [
+        _integrity(""),
+        _values(version or 0),
+        *checks.about_rows(connection),
+        *_contents(path, database, version or 0),
+        *beside,
+    ]
 
 
 def _log(path: Path) -> list[Finding]:
@@ -81,6 +85,12 @@ def _log(path: Path) -> list[Finding]:
     except StoreError as error:
         return [Finding(name="log", ok=False, message=str(error))]
     return []
+
+
+def _values(version: int) -> Finding:
+    covered = version >= event_digests.SINCE
+    words = (", label events", "") if covered else ("", "labels and their notes, ")
+    return Finding(name="values", ok=True, message=_VALUES.format(*words))
 
 
 def _integrity(trouble: str) -> Finding:
@@ -102,6 +112,7 @@ def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:
     project = Project(path, database)
     derived: Sequence[tuple[str, Callable[[], Finding]]] = (
         ("texts", lambda: check_texts.finding(database.reader())),
+        ("labels", lambda: event_digests.finding(database.reader())),
         ("item states", lambda: _states(project)),
         ("columns", lambda: column_finding(project)),
         ("frozen sets", lambda: sets_finding(project)),

@@ -13,7 +13,7 @@ from workbench.model.health import Rescued, TableRescued
 from workbench.model.progress import step
 from workbench.services.labelling.ledger import recompute
 from workbench.services.project import opened_project
-from workbench.store import logs
+from workbench.store import event_digests, logs
 from workbench.store.backup import check
 from workbench.store.failures import go_back
 from workbench.store.filesystem import require_local
@@ -61,7 +61,8 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         version = version_of(file)
         told = Rescue(file, version).write(temporary)
         logged = file.logged
-    unsure = [table.table for table in told.tables if table.rows and table.table not in COVERED]
+    covered = COVERED | {"label_events"} if version >= event_digests.SINCE else COVERED
+    unsure = [table.table for table in told.tables if table.rows and table.table not in covered]
     with opened_project(temporary) as project:
         recompute(project)
     return Rescued(
@@ -73,6 +74,7 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         lost_labels=told.lost_labels,
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
+        changed_labels=told.changed_labels,
         notes=[*_foreign_log(path), *_notes(told), *_without_digest(unsure)],
         without_digest=unsure,
     )
@@ -95,6 +97,11 @@ def _notes(written: Written) -> list[str]:
         notes.append(
             f"{len(written.changed_questions):,} questions and {len(written.changed_items):,} items are not what they "
             "were imported as (a text, gold, model or type): they are kept as they can be read"
+        )
+    if written.changed_labels:
+        notes.append(
+            f"{len(written.changed_labels):,} label events are not what was given (a value, note, person, time or "
+            "round): they are kept as they can be read; a backup may have them whole"
         )
     if not written.keeps_secret:
         notes.append("the database's secret is lost: a judge's replies to fenced prompts are asked for again")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sqlite3
 import threading
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench.beside.own_files import require_plain
+from workbench.beside.parts import sweep
 from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations
 from workbench.store.contents import Contents, keep_open
@@ -54,6 +56,9 @@ class Database:
         _check_sqlite()
         try:
             _check_place(self.path, create=create)
+            if create:
+                # Whoever was killed just after a new one had its name has left the folder in which it was made.
+                sweep(Path(os.path.realpath(self.path)).parent)
             with explained(self.path):
                 self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
             self._counts = migrations.latest_version() >= generation.SINCE
@@ -168,8 +173,8 @@ class Database:
                 self._require_own()
                 self._require_same_schema(connection)
                 yield connection
-                if connection.total_changes != changed and self._counts:
-                    generation.count(connection)
+                if connection.total_changes != changed and self._contents is not None:
+                    generation.count(connection, self._contents.header())
                 self._require_own()
                 connection.execute("COMMIT")
             except BaseException:

@@ -36,6 +36,7 @@ class Contents:
         row = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'generation'").fetchone()
         self._page: int = 0 if row is None else row[0]
         self._seen = 0
+        self._state: bytes | None = None
         self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
         self.are_others()
 
@@ -67,13 +68,21 @@ class Contents:
         if self._name is None or self._file < 0:
             return False
         place = (self._page - 1) * self._size
-        here = generation.found_in(os.pread(self._file, self._size, place))
-        return self._stands_elsewhere() if here is None else self._differs(here[0])
+        here = generation.in_page(os.pread(self._file, self._size, place))
+        return self._stands_elsewhere() if here is None else self._differs(here)
+
+    def header(self) -> bytes:
+        """What a transaction says of the file that it is made on."""
+        return generation.header_digest(os.pread(self._file, generation.HEADER, 0))
 
     def _differs(self, here: generation.Generation) -> bool:
-        """Another copy's name, or fewer transactions than the file has been seen to have."""
+        """Another copy's name, fewer transactions than the file has been seen to have, or others than its log has."""
         if here.name != self._name or here.writes < self._seen:
             return True
+        if here.state != self._state:
+            if self._seen and logs.foreign_log(self._path) is not None:
+                return True
+            self._state = here.state
         self._seen = here.writes
         return False
 
@@ -86,7 +95,8 @@ class Contents:
                 # It is being written.
                 time.sleep(_WAIT_S)
                 continue
-            return stored is None or self._differs(stored)
+            # A file of an older version has none until the log of its migration is written back.
+            return self._seen > 0 if stored is None else self._differs(stored)
         return False
 
 

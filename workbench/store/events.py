@@ -9,6 +9,7 @@ import msgspec
 from uuid_utils import uuid7
 
 from workbench.model.label import EventKind, LabelEvent, Task
+from workbench.store import event_digests
 
 Connection = sqlite3.Connection
 
@@ -18,12 +19,8 @@ Refused = sqlite3.IntegrityError
 ANSWERS: tuple[EventKind, ...] = ("label", "check", "repeat")
 """Kinds of what a person says of an item served to them, whatever it is for."""
 
-_COLUMNS = (
-    "uuid, kind, task, subject, annotator_id, round, verdict, exclusion_reason, subtype, unsure, flagged, tags, "
-    "partial, note, supersedes, seen, unblinded, guideline, schema, content_hash, open_ms, focused_ms, wait_ms, keys, "
-    "view, created_at, merged"
-)
-_INSERT = f"INSERT INTO label_events ({_COLUMNS}) VALUES ({', '.join('?' * 27)})"
+_COLUMNS = event_digests.COLUMNS
+_INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?' * 28)})"
 
 
 def new_uuid() -> str:
@@ -37,38 +34,36 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
     Raises:
         Refused: The uuid is there already, or the adjudicator is one of the item's annotators.
     """
-    connection.execute(
-        _INSERT,
-        (
-            event.uuid,
-            event.kind,
-            event.task,
-            event.subject,
-            event.annotator,
-            event.round,
-            event.verdict,
-            event.exclusion_reason,
-            event.subtype,
-            event.unsure,
-            event.flagged,
-            _list(event.tags),
-            event.partial,
-            event.note,
-            event.supersedes,
-            _list(event.seen),
-            event.unblinded,
-            event.guideline,
-            event.schema,
-            event.content_hash,
-            event.open_ms,
-            event.focused_ms,
-            event.wait_ms,
-            event.keys,
-            event.view,
-            event.created_at,
-            event.merged,
-        ),
+    values = (
+        event.uuid,
+        event.kind,
+        event.task,
+        event.subject,
+        event.annotator,
+        event.round,
+        event.verdict,
+        event.exclusion_reason,
+        event.subtype,
+        int(event.unsure),
+        int(event.flagged),
+        _list(event.tags),
+        None if event.partial is None else float(event.partial),
+        event.note,
+        event.supersedes,
+        _list(event.seen),
+        int(event.unblinded),
+        event.guideline,
+        event.schema,
+        event.content_hash,
+        event.open_ms,
+        event.focused_ms,
+        event.wait_ms,
+        event.keys,
+        event.view,
+        event.created_at,
+        int(event.merged),
     )
+    connection.execute(_INSERT, (*values, event_digests.digest(values)))
 
 
 def _list(codes: tuple[str, ...]) -> str | None:

@@ -1,16 +1,19 @@
-"""Which copy of a database a file is, and how many transactions have been written to it.
+"""Which copy of a database a file is, and which transactions have been written to it.
 
 SQLite replays whatever log lies beside a file. So every file is given a name at random when it is made, copied or
-restored, and every transaction counts itself beside that name: what stands in the log then tells which file, and which
-state of it, the log belongs to (`store/logs.py`). Name and number have the same length always, so that they can be
-found in a page without SQLite.
+restored, and every transaction leaves a mark beside it: its number, a state of its own drawn at random, the state it
+was made on, and the header of the file then. What stands in a log then tells which file, and which state of it, the
+log belongs to (`store/logs.py`). A mark has the same length always, and is its page's only row, so that it is found
+without SQLite.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +22,7 @@ _FIRST = 2**32
 """SQLite stores numbers from here to 2**47 in six bytes."""
 
 SINCE = 9
-"""Version of the schema that has it first."""
+"""Version of the schema that has it first; without states."""
 
 TABLE = """CREATE TABLE generation (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -28,17 +31,49 @@ TABLE = """CREATE TABLE generation (
 ) STRICT"""
 BEGIN = f"INSERT INTO generation (id, name, writes) VALUES (1, '{_WORD}' || hex(randomblob(16)), {_FIRST})"
 
+_DRAWN = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
+STATES: tuple[str, ...] = (
+    # ``state``: this transaction's own; ``before``: that of the one before it; ``header``: digest of the file's header
+    # as it stood in the file itself, without its log.
+    "ALTER TABLE generation ADD COLUMN state BLOB",
+    "ALTER TABLE generation ADD COLUMN before BLOB",
+    "ALTER TABLE generation ADD COLUMN header BLOB",
+    _DRAWN,
+)
+"""What version 10 adds."""
+
+HEADER = 100
+"""Bytes of the header of a file's first page; a disk writes them together."""
+
+UNKNOWN = bytes(8)
+"""The digest of a header that nobody looked at."""
+
+_TEXT, _NUMBER, _STATE = 13 + 2 * (len(_WORD) + 32), 5, 12 + 2 * 8
 # A row as SQLite's record format has it: the header (its length, NULL for the row id, the kinds), then the values.
 _RECORD = re.compile(
-    re.escape(bytes((4, 0, 13 + 2 * (len(_WORD) + 32), 5)) + _WORD.encode()) + rb"([0-9A-F]{32})(.{6})", re.DOTALL
+    rb"(?:%b|%b)" % (re.escape(bytes((4, 0, _TEXT, _NUMBER))), re.escape(bytes((7, 0, _TEXT, _NUMBER, *[_STATE] * 3))))
+    + re.escape(_WORD.encode())
+    + rb"([0-9A-F]{32})(.{6})(.{24})?",
+    re.DOTALL,
 )
+_LEAF = re.compile(rb"\x0d..\x00\x01", re.DOTALL)
+"""How a page of a table begins that has one row and no pages below it."""
 
 
 class Generation(NamedTuple):
-    """What a file, or a transaction in its log, says of itself."""
+    """What a file, or a transaction in its log, says of itself.
+
+    Attributes:
+        state: Of version 9 there is none, and neither are the others known.
+        before: The state that the transaction was made on.
+        header: `header_digest` of the file as it stood then.
+    """
 
     name: str
     writes: int
+    state: bytes | None = None
+    before: bytes | None = None
+    header: bytes | None = None
 
     @property
     def first(self) -> bool:
@@ -46,9 +81,23 @@ class Generation(NamedTuple):
         return self.writes == _FIRST
 
 
-def count(connection: sqlite3.Connection) -> None:
-    """Count the caller's transaction."""
-    connection.execute("UPDATE generation SET writes = writes + 1")
+def header_digest(page: bytes) -> bytes:
+    """What a transaction says of the header of the file that it was made on."""
+    return blake2b(page[:HEADER], digest_size=len(UNKNOWN)).digest()
+
+
+def count(connection: sqlite3.Connection, header: bytes = UNKNOWN) -> None:
+    """Mark the caller's transaction.
+
+    Args:
+        header: `header_digest` of the file itself.
+    """
+    if _has_states(connection):
+        connection.execute(
+            "UPDATE generation SET writes = writes + 1, before = state, state = randomblob(8), header = ?", (header,)
+        )
+    else:
+        connection.execute("UPDATE generation SET writes = writes + 1")
 
 
 def draw(connection: sqlite3.Connection) -> None:
@@ -59,6 +108,8 @@ def draw(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         connection.execute("DELETE FROM generation")
         connection.execute(BEGIN)
+        if _has_states(connection):
+            connection.execute(_DRAWN)
         connection.execute("DELETE FROM runner")
 
 
@@ -75,16 +126,38 @@ def read(connection: sqlite3.Connection) -> Generation | None:
     """What the database says, as far as this connection sees it; None where it is older than that."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         return None
-    row = connection.execute("SELECT substr(name, -32), writes FROM generation").fetchone()
-    return None if row is None else Generation(*row)
+    row = connection.execute("SELECT * FROM generation").fetchone()
+    return None if row is None else Generation(row[1][-32:], *row[2:])
 
 
-def found_in(pages: bytes, *, last: bool = False) -> tuple[Generation, int] | None:
-    """The first generation that stands in some pages, or the last, and where."""
-    every = _RECORD.finditer(pages)
-    found = next(every, None)
-    if found is None:
+def _has_states(connection: sqlite3.Connection) -> bool:
+    return len(connection.execute("SELECT * FROM generation").description) > 3
+
+
+def in_page(page: bytes) -> Generation | None:
+    """The mark that a page holds: nothing else that may stand in a page is taken for one."""
+    if not _LEAF.match(page):
         return None
-    if last:
-        *_, found = found, *every
-    return Generation(found[1].decode(), int.from_bytes(found[2])), found.start()
+    # The row's length and number come before it, in a byte each.
+    found = _RECORD.match(page, int.from_bytes(page[8:10]) + 2)
+    return None if found is None else _generation(found)
+
+
+def in_journal(held: bytes) -> Generation | None:
+    """The first mark in some bytes of a rollback journal, where pages begin anywhere."""
+    found = _RECORD.search(held)
+    return None if found is None else _generation(found)
+
+
+def places(held: bytes) -> Iterator[int]:
+    """Where marks may stand in some bytes, in order."""
+    word, at = _WORD.encode(), -1
+    while (at := held.find(word, at + 1)) >= 0:
+        yield at
+
+
+def _generation(found: re.Match[bytes]) -> Generation:
+    name, writes = found[1].decode(), int.from_bytes(found[2])
+    if found[0][0] != 7 or found[3] is None:
+        return Generation(name, writes)
+    return Generation(name, writes, found[3][:8], found[3][8:16], found[3][16:])

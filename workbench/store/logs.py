@@ -1,10 +1,11 @@
 """Whether the log beside a database is its own, told before SQLite replays a page of it.
 
-SQLite believes any log that is whole in itself: that of a database over which a backup was copied, too. Here the
-generation of the file (`store/generation.py`), read without its log, is set against those of the transactions in the
-log: a log begins where the file stood, so the file has the state before its first transaction, or one of those in it
-where some of it has been written back. Logs without generations, of older versions and other programs, are told by the
-two counters in the header of page 1, as far as these tell.
+SQLite believes any log that is whole in itself: that of a database over which a backup was copied, too. So every
+transaction leaves a mark (`store/generation.py`), which is read here in the file without its log, and in the log. A log
+begins where the file stood: the file has the state that the log's first transaction was made on, or that of one in the
+log where some of it has been written back; and its header is the one that stood there then, or one of the log's, which
+tells a copy of the same state with other pages. Logs without marks, of older versions and other programs, are told by
+the two counters in the header, as far as these tell.
 """
 
 from __future__ import annotations
@@ -29,11 +30,15 @@ _WAL_MAGIC = (0x377F0682, 0x377F0683)
 _WAL_BEGIN, _FRAME_HEAD = 32, 24
 _FRAME = struct.Struct(">4I")
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
+_DATABASE_MAGIC = b"SQLite format 3\0"
 _CHUNK = 1 << 20
 _OVERLAP = 128
 _TRIES = 20
 _WAIT_S = 0.005
 _CHANGES, _SIZE, _COOKIE, _VALID_FOR = slice(24, 28), slice(28, 32), slice(40, 44), slice(92, 96)
+
+KEPT = ".before-"
+"""What follows a database's name in those of its copies that were kept."""
 
 ENDS = ("-wal", "-journal")
 """Of the names of the logs, beside the database's own."""
@@ -45,6 +50,13 @@ def require_own(path: Path) -> None:
     Raises:
         StoreError: There is such a log.
     """
+    second = _second_name(path)
+    if second is not None:
+        raise StoreError(
+            f"{path.name} has a second name, {second.name}, and the log beside that one is not empty. "
+            "Nothing was read or written.",
+            f"Open {second} instead, then remove one of the two names.",
+        )
     found = foreign_log(path)
     if found is not None:
         raise StoreError(
@@ -52,6 +64,24 @@ def require_own(path: Path) -> None:
             "Nothing was read or written.",
             f"{go_on(path)} (or put the file back that the log belongs to)",
         )
+
+
+def _second_name(path: Path) -> Path | None:
+    """Another name of the same file in its folder that a log lies beside: SQLite looks beside the name it is given."""
+    real = Path(os.path.realpath(path))
+    with suppress(OSError):
+        status = real.stat()
+        if status.st_nlink == 1:
+            return None
+        for name in os.listdir(real.parent):
+            second = real.with_name(name)
+            # What is put in the place of another has two names meanwhile, with copies of its log.
+            if second == real or name.startswith(f"{real.name}{KEPT}") or not os.path.samestat(second.lstat(), status):
+                continue
+            log = second.with_name(f"{name}{ENDS[0]}")
+            if log.exists() and log.stat().st_size:
+                return second
+    return None
 
 
 def go_on(path: Path) -> str:
@@ -84,7 +114,8 @@ def _wal_is_foreign(path: Path, log: Path) -> bool:
         with log.open("rb", buffering=0) as file:
             wal = _Wal.of(file.fileno())
             if wal is None:
-                return False
+                # SQLite would not replay it, and write over what people may still need.
+                return os.pread(file.fileno(), len(_DATABASE_MAGIC), 0) == _DATABASE_MAGIC
             foreign = _differs(path, wal)
             unchanged = wal == _Wal.of(file.fileno()) and log.stat().st_ino == os.fstat(file.fileno()).st_ino
         if not foreign:
@@ -98,15 +129,15 @@ def _wal_is_foreign(path: Path, log: Path) -> bool:
 def _differs(path: Path, wal: _Wal) -> bool:
     first = wal.first()
     with opened_beside(path) as main:
-        head = os.pread(main, 100, 0)
-        if len(head) < 100 or _page_size(head[16:18]) != wal.page:
-            return len(head) == 100
-        here = None if first is None else generation.found_in(os.pread(main, wal.page, (first.number - 1) * wal.page))
+        head = os.pread(main, generation.HEADER, 0)
+        if len(head) < generation.HEADER or _page_size(head[16:18]) != wal.page:
+            return len(head) == generation.HEADER
+        here = None if first is None else generation.in_page(os.pread(main, wal.page, (first.number - 1) * wal.page))
     if first is None:
         return wal.counts_otherwise(head)
-    # The last one of the log is read after the file: both may grow meanwhile.
-    if here is not None and _belongs(here[0], first.generation, wal.last()):
-        return False
+    # What else stands in the log is read after the file: both may grow meanwhile.
+    if here is not None and wal.goes_on_from(here, first.generation):
+        return wal.has_other_header(head, here, first.generation)
     try:
         stored = alone(path)
     except sqlite3.Error:
@@ -116,11 +147,9 @@ def _differs(path: Path, wal: _Wal) -> bool:
         # A database of an older version, and the log of its migration.
         return not first.generation.first
     # It stands elsewhere: the log begins with a VACUUM, or the file is another program's copy of that very state.
-    return not _belongs(stored, first.generation, wal.last()) or wal.counts_otherwise(head)
-
-
-def _belongs(file: Generation, first: Generation, last: Generation | None) -> bool:
-    return file.name == first.name and first.writes - 1 <= file.writes <= (last or first).writes
+    if wal.goes_on_from(stored, first.generation):
+        return wal.has_other_header(head, stored, first.generation)
+    return not wal.begins_anew(head)
 
 
 def alone(path: Path) -> Generation | None:
@@ -158,23 +187,46 @@ class _Wal(NamedTuple):
         return cls(file, page, (salts[0], salts[1]))
 
     def first(self) -> _Found | None:
-        """The generation in the first transaction that has one."""
-        for begin, frames in self._chunks(0, self._frames()):
-            if (found := generation.found_in(frames)) is not None:
-                frame = begin + found[1] // self._step
-                head = self._head(frame)
-                return None if head is None else _Found(found[0], head[0])
-        return None
+        """The first mark, and in which page it stands."""
+        return next(self._marks(), None)
 
-    def last(self) -> Generation | None:
-        """That in the last one."""
-        end = self._frames()
-        at_once = max(1, _CHUNK // self._step)
-        for stop in range(end, 0, -at_once):
-            for _, frames in self._chunks(max(0, stop - at_once), stop):
-                if (found := generation.found_in(frames, last=True)) is not None:
-                    return found[0]
-        return None
+    def goes_on_from(self, file: Generation, first: Generation) -> bool:
+        """Whether the log was begun where a file stands, or where it stood before some of the log was written back.
+
+        Args:
+            first: The log's first mark.
+        """
+        if file.name != first.name:
+            return False
+        if file.state is not None:
+            return file.state == first.before or any(mark.generation.state == file.state for mark in self._marks())
+        # A file of version 9, and its log.
+        return first.writes - 1 <= file.writes <= max(mark.generation.writes for mark in self._marks())
+
+    def has_other_header(self, head: bytes, file: Generation, first: Generation) -> bool:
+        """Whether a file that has a state of the log's has its pages elsewhere: a copy that another program made."""
+        digest = generation.header_digest(head)
+        if digest == first.header:
+            return False
+        if any(generation.header_digest(one) == digest for one in self._heads()):
+            return False
+        if any(mark.generation.header == digest for mark in self._marks()):
+            return False
+        if first.header in (None, generation.UNKNOWN) or (file.state == first.state and next(self._heads(), None)):
+            # Not known, or the log begins with a VACUUM, which carries the file's own mark over.
+            return self.counts_otherwise(head)
+        return True
+
+    def begins_anew(self, head: bytes) -> bool:
+        """Whether the log begins with one transaction that writes a file anew, as SQLite restores a copy into it."""
+        pages: set[int] = set()
+        for frame in range(self._frames()):
+            number, size = self._head(frame) or (0, 0)
+            pages.add(number)
+            if size:
+                counted = int.from_bytes(next(self._heads(), b"")[_CHANGES])
+                return len(pages) >= size and counted == int.from_bytes(head[_CHANGES]) + 1
+        return False
 
     def counts_otherwise(self, head: bytes) -> bool:
         """Whether the counters in the header of the file's page 1 show that it is of another history.
@@ -182,12 +234,12 @@ class _Wal(NamedTuple):
         Neither ever decreases: that of changes by at most one between the file and the first page 1 of its log.
         Without any the file has not grown.
         """
-        heads = [found for frame in range(self._frames()) if (found := self._head(frame))]
-        ones = [frame for frame, (number, _) in enumerate(heads) if number == 1]
+        ones = list(self._heads())
         if not ones:
             known = head[_CHANGES] == head[_VALID_FOR]
-            return known and any(size not in (0, int.from_bytes(head[_SIZE])) for _, size in heads)
-        first, last = (os.pread(self.file, 100, self._place(frame) + _FRAME_HEAD) for frame in (ones[0], ones[-1]))
+            sizes = {found[1] for frame in range(self._frames()) if (found := self._head(frame))}
+            return known and not sizes <= {0, int.from_bytes(head[_SIZE])}
+        first, last = ones[0], ones[-1]
         changes = int.from_bytes(head[_CHANGES])
         return (
             changes > int.from_bytes(last[_CHANGES])
@@ -218,11 +270,21 @@ class _Wal(NamedTuple):
             low, high = (low, middle) if self._head(middle) is None else (middle + 1, high)
         return low
 
-    def _chunks(self, begin: int, end: int) -> Iterator[tuple[int, bytes]]:
-        at_once = max(1, _CHUNK // self._step)
-        for frame in range(begin, end, at_once):
-            size = (min(end, frame + at_once) - frame) * self._step
-            yield frame, os.pread(self.file, size, self._place(frame))
+    def _marks(self) -> Iterator[_Found]:
+        """Every mark, in order."""
+        end, at_once = self._frames(), max(1, _CHUNK // self._step)
+        for begin in range(0, end, at_once):
+            held = os.pread(self.file, (min(end, begin + at_once) - begin) * self._step, self._place(begin))
+            for frame in sorted({place // self._step for place in generation.places(held)}):
+                page = held[frame * self._step + _FRAME_HEAD : (frame + 1) * self._step]
+                if (mark := generation.in_page(page)) is not None:
+                    yield _Found(mark, _FRAME.unpack_from(held, frame * self._step)[0])
+
+    def _heads(self) -> Iterator[bytes]:
+        """The header in every page 1 of the log."""
+        for frame in range(self._frames()):
+            if (found := self._head(frame)) is not None and found[0] == 1:
+                yield os.pread(self.file, generation.HEADER, self._place(frame) + _FRAME_HEAD)
 
 
 def _journal_is_foreign(path: Path, log: Path) -> bool:
@@ -231,9 +293,9 @@ def _journal_is_foreign(path: Path, log: Path) -> bool:
     with log.open("rb") as file:
         held = file.read(_CHUNK)
         if not held.startswith(_JOURNAL_MAGIC):
-            return False
+            return held.startswith(_DATABASE_MAGIC)
         while held and before is None:
-            before = generation.found_in(held)
+            before = generation.in_journal(held)
             more = file.read(_CHUNK)
             held = held[-_OVERLAP:] + more if more else b""
     if before is None:
@@ -242,7 +304,11 @@ def _journal_is_foreign(path: Path, log: Path) -> bool:
         stored = alone(path)
     except sqlite3.Error:
         return False
-    return stored is None or stored.name != before[0].name or not 0 <= stored.writes - before[0].writes <= 1
+    if stored is None or stored.name != before.name:
+        return True
+    if stored.state is None or before.state is None:
+        return not 0 <= stored.writes - before.writes <= 1
+    return before.state not in (stored.state, stored.before)
 
 
 def _page_size(field: bytes) -> int:

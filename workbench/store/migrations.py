@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from workbench.beside.parts import part_folder
+from workbench.beside.parts import part_folder, sweep
 from workbench.errors import SchemaError, StoreError
 from workbench.store import (
     generation,
@@ -26,6 +26,7 @@ from workbench.store import (
     schema_calls,
     schema_check,
     schema_code,
+    schema_digests,
     schema_guarded,
     schema_labelling,
     schema_replies,
@@ -89,6 +90,12 @@ def _m009_guarded(db: Any) -> None:
         db.execute(statement)
 
 
+def _m010_digests(db: Any) -> None:
+    for statement in schema_digests.VERSION_10:
+        db.execute(statement)
+    schema_digests.give_digests(db)
+
+
 def _make_anew(db: Any, tables: tuple[str, ...], statements: tuple[str, ...]) -> None:
     """Run statements that make these tables anew among others, and carry their rows over."""
     for table in tables:
@@ -127,6 +134,7 @@ MIGRATIONS: list[Migration] = [
     _m007_sets,
     _m008_amended,
     _m009_guarded,
+    _m010_digests,
 ]
 """In order; the position (from 1) is the schema version the migration leads to."""
 
@@ -337,11 +345,14 @@ def _names(connection: sqlite3.Connection) -> set[str]:
 
 def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
     copy = path.with_name(f"{path.name}.before-version-{latest_version()}")
-    if not copy.exists():
-        with part_folder(copy) as part:
-            connection.execute("VACUUM INTO ?", (str(part / copy.name),))
-            generation.name_anew(part / copy.name)
-            give_name(part / copy.name, copy)
+    if copy.exists():
+        # A migration that was killed just after it was named has left the folder in which it was made.
+        sweep(copy.parent)
+        return
+    with part_folder(copy) as part:
+        connection.execute("VACUUM INTO ?", (str(part / copy.name),))
+        generation.name_anew(part / copy.name)
+        give_name(part / copy.name, copy)
 
 
 def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:

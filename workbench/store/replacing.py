@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from workbench.errors import StoreError
+from workbench.store.logs import KEPT
 from workbench.store.migrations import give_name
 from workbench.store.users import ENDS, beside, unused, waited_for
 
-_KEPT = ".before-"
 _INDEX = "-shm"
 """SQLite makes it anew; it is locked, which to read it would end."""
 
@@ -92,16 +92,16 @@ def _copy(file: Path, second: Path) -> None:
 
 def _free_name(target: Path, before: str) -> Path:
     number = 1
-    while any(os.path.lexists(beside(target, f"{_KEPT}{before}-{number}{end}")) for end in ENDS):
+    while any(os.path.lexists(beside(target, f"{KEPT}{before}-{number}{end}")) for end in ENDS):
         number += 1
-    return beside(target, f"{_KEPT}{before}-{number}")
+    return beside(target, f"{KEPT}{before}-{number}")
 
 
 def _drop_second_names(target: Path) -> None:
     """Undo what a replacement that was killed has begun: names that lead to the file that still stands there."""
     for name in os.listdir(target.parent):
         second = target.parent / name
-        if not name.startswith(f"{target.name}{_KEPT}") or not second.exists():
+        if not name.startswith(f"{target.name}{KEPT}") or not second.exists():
             continue
         if target.exists() and second.samefile(target):
             # Of its logs these are copies, and it has been written to since.

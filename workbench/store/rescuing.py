@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from workbench.errors import StoreError
 from workbench.model.health import LostLabel, TableRescued
 from workbench.model.progress import stepping
-from workbench.store import lost_rows, migrations, text_hashes
+from workbench.store import event_digests, lost_rows, migrations, text_hashes
 from workbench.store.archive_tables import PARTS
 from workbench.store.failures import explained, roll_back
 from workbench.store.pages import PageFile, Value, Values
@@ -38,6 +38,7 @@ class Written(NamedTuple):
     lost_labels: list[LostLabel]
     changed_questions: list[int]
     changed_items: list[int]
+    changed_labels: list[int]
     foreign: list[str]
     keeps_secret: bool
 
@@ -229,15 +230,16 @@ class Rescue:
             ).rowcount
             self._dropped[table] += dropped
 
-    def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int]]:
-        """Give each text the hash that it has; returns the questions and items that are not what was imported."""
+    def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
+        """Give each text and event the hash that it has; returns the questions, items and events that have changed."""
         changed = []
-        for table, found in (
-            ("questions", list(text_hashes.wrong_questions(connection))),
-            ("completions", list(text_hashes.wrong_completions(connection))),
+        for table, column, found in (
+            ("questions", "hash", list(text_hashes.wrong_questions(connection))),
+            ("completions", "hash", list(text_hashes.wrong_completions(connection))),
+            ("label_events", "digest", list(event_digests.changed(connection))),
         ):
             connection.executemany(
-                f"UPDATE {table} SET hash = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
+                f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
             )
             changed.append([one.id for one in found])
         if "characters" in self._schema.tables["completions"].names(99):
@@ -245,7 +247,7 @@ class Rescue:
                 "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
                 "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
             )
-        return changed[0], changed[1]
+        return changed[0], changed[1], changed[2]
 
     def _told(self) -> list[TableRescued]:
         found = []

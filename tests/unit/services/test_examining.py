@@ -15,6 +15,7 @@ import pytest
 from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
 from workbench.services.examining import examine
 from workbench.services.repairing import NotRepairedError, repair
+from workbench.services.rescuing import rescue
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +85,23 @@ def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -
     assert (tmp_path / "p.db").read_bytes() == before
 
 
-def test_that_a_changed_note_or_score_is_not_seen_is_said(rich: Path, tmp_path: Path) -> None:
+def test_a_changed_note_is_told_and_that_a_score_is_not_is_said(rich: Path, tmp_path: Path) -> None:
     data = rich.read_bytes()
     assert b"because because" in data
     (tmp_path / "p.db").write_bytes(data.replace(b"because because", b"because recause", 1))
 
     findings = examine(tmp_path / "p.db")
 
-    assert [finding.name for finding in findings if not finding.ok] == []
+    assert [finding.name for finding in findings if not finding.ok] == ["labels"]
     (said,) = (finding.message for finding in findings if finding.name == "values")
-    assert all(word in said for word in ("notes", "scores", "no", "digests", "structure"))
+    assert all(word in said for word in ("label events", "scores", "none", "digests", "structure"))
+    found = rescue(tmp_path / "p.db", tmp_path / "rescued.db")
+    assert (len(found.changed_labels), found.is_whole) == (1, False)
+    assert any("not what was given" in note for note in found.notes)
+    assert "label_events" not in found.without_digest
+    assert "verdicts" in found.without_digest
+    # What was told once stands there as it can be read.
+    assert not wrong(tmp_path / "rescued.db")
 
 
 def test_a_text_that_was_changed_is_told(rich: Path, tmp_path: Path) -> None:

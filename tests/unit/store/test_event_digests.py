@@ -1,0 +1,155 @@
+"""A digest beside each label event: what is not as it was given is told, and whatever came in any way is as given."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project, numbered
+from workbench.services.examining import examine
+from workbench.services.items.archiving import write_archive
+from workbench.services.items.restoring_backups import restore
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.labelling.answers import Answer
+from workbench.services.labelling.bundling import bundle
+from workbench.services.labelling.merging import merge
+from workbench.services.labelling.people import assign
+from workbench.services.project import Project, open_project
+from workbench.services.rescuing import rescue
+from workbench.store import event_digests, events, migrations
+
+OTHER = {
+    "kind": "'check'",
+    "task": "'type'",
+    "subject": "subject + 1",
+    "annotator_id": "annotator_id + 1",
+    "round": "round + 1",
+    "verdict": "'incorrect'",
+    "unsure": "1 - unsure",
+    "flagged": "1 - flagged",
+    "partial": "0.25",
+    "schema": "schema + 1",
+    "unblinded": "1 - unblinded",
+    "merged": "1 - merged",
+    "open_ms": "77",
+    "focused_ms": "77",
+    "wait_ms": "77",
+    "keys": "77",
+    "content_hash": "x'00'",
+    "created_at": "'2020-01-01T00:00:00Z'",
+    "digest": "randomblob(16)",
+}
+
+
+def labelled(folder: Path) -> Project:
+    """Ann has labelled, and taken a label back; the rest is there to be labelled."""
+    project = make_project(folder, numbered(8))
+    assign(project, ["ann", "bob"], per_item=2)
+    with closing(AnnotationSession(project, "ann")) as session:
+        for number in range(3):
+            item = session.next()
+            assert item is not None
+            session.submit(item, Answer(verdict="correct", note=f"Größe «{number}» \u2028 x", partial=number / 2))
+        session.undo()
+    return project
+
+
+def told(path: Path) -> dict[str, str]:
+    return {finding.name: finding.message for finding in examine(path) if not finding.ok}
+
+
+def change(path: Path, change: str) -> None:
+    """Change a row as decay does: no trigger sees it."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        (trigger,) = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'label_events_no_update'"
+        ).fetchone()
+        connection.execute("BEGIN")
+        connection.execute("DROP TRIGGER label_events_no_update")
+        connection.execute(f"UPDATE label_events SET {change} WHERE id = 1")
+        connection.execute(trigger)
+        connection.execute("COMMIT")
+
+
+def test_whatever_changes_in_an_event_is_told(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    project.close()
+    whole = project.path.read_bytes()
+    assert not told(project.path)
+    texts = {name: "'other'" for name in event_digests.COLUMNS.split(", ") if name not in OTHER}
+    assert len(texts) + len(OTHER) == 28
+    for name, value in {**texts, **OTHER}.items():
+        project.path.write_bytes(whole)
+        change(project.path, f"{name} = {value}")
+        assert "1 label event is not what was given" in told(project.path).get("labels", ""), name
+
+
+def digests_right(project: Project) -> int:
+    """How many events there are, each as it was given."""
+    reader = project.database.reader()
+    assert list(event_digests.changed(reader)) == []
+    found: tuple[int] = reader.execute("SELECT count(digest) FROM label_events").fetchone()
+    return found[0]
+
+
+def test_events_are_as_given_however_they_came(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    count = digests_right(project)
+    assert count >= 4
+
+    bundle(project, tmp_path / "bob.db", annotator="bob")
+    with closing(open_project(tmp_path / "bob.db")) as away, closing(AnnotationSession(away, "bob")) as session:
+        item = session.next()
+        assert item is not None
+        session.submit(item, Answer(verdict="incorrect", note="bob's"))
+        digests_right(away)
+    merge(project, tmp_path / "bob.db")
+    assert digests_right(project) == count + 1
+
+    write_archive(project, tmp_path / "a.zip")
+    restore(tmp_path / "a.zip", tmp_path / "restored.db")
+    with closing(open_project(tmp_path / "restored.db")) as restored:
+        assert digests_right(restored) == count + 1
+        assert list(events.every(restored.database.reader())) == list(events.every(project.database.reader()))
+    project.close()
+    found = rescue(project.path, tmp_path / "rescued.db")
+    assert (found.changed_labels, found.is_whole) == ([], True)
+    with closing(open_project(tmp_path / "rescued.db")) as rescued:
+        assert digests_right(rescued) == count + 1
+
+
+@pytest.mark.parametrize("version", range(1, 10))
+def test_events_of_an_older_version_get_the_digest_of_what_stands_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
+) -> None:
+    path = tmp_path / "p.db"
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:version])
+        make_project(tmp_path, numbered(2)).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'ann', 'annotator', '')")
+        connection.executemany(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, note, content_hash, schema, "
+            "created_at) VALUES (?, 'label', 'correctness', 1, 1, 'correct', ?, x'0102', 1, '2025-01-01T00:00:00Z')",
+            [(f"u{number}", "Größe" * number) for number in range(2_100)],
+        )
+        # A note that decayed before anybody took its digest.
+        connection.execute(
+            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, note, schema, created_at) "
+            "VALUES ('hurt', 'label', 'correctness', 1, 1, CAST(x'ff61' AS TEXT), 1, '2025-01-01T00:00:00Z')"
+        )
+        connection.commit()
+    before = path.with_name(f"p.db.before-version-{migrations.latest_version()}")
+    with closing(open_project(path)) as project:
+        reader = project.database.reader()
+        assert reader.execute("SELECT count(*), count(digest) FROM label_events").fetchone() == (2_101, 2_100)
+    assert before.exists()
+    assert told(path)["labels"] == (
+        "1 label event is not what was given (value, note, person, time, round …): row 2101"
+    )
+    with closing(sqlite3.connect(before)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (version,)
+        assert connection.execute("SELECT count(*) FROM label_events").fetchone() == (2_101,)

@@ -173,11 +173,6 @@ def kills(scene: Path, folder: Path, name: str, number: int, seed: int) -> Count
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_what_is_killed_is_whole_or_not_there(scene: Path, tmp_path: Path, name: str) -> None:
-    assert sum(kills(scene, tmp_path, name, 1, 0).values())
-
-
 @pytest.mark.soak
 @pytest.mark.parametrize("name", COMMANDS)
 def test_whatever_is_killed_is_whole_or_not_there(scene: Path, tmp_path: Path, name: str) -> None:

@@ -1,0 +1,289 @@
+"""Commands killed once at every point where something comes to stay: whole or not there, left-overs swept by the next.
+
+See `tests.killed_points` for what a point is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.hurting import KINDS, hurt, owners, rich_project
+from tests.killed_points import Killer, killer
+from tests.older import make_older
+from tests.publishing import SAMPLE, freeze, sample_project
+from tests.soak.test_restore_kills import outcome as restored
+from tests.soak.test_restore_kills import scene as restore_scene
+from tests.soak.test_restore_kills import set_up as set_up_restore
+from workbench.services.items.importing import import_files, plan_import
+from workbench.services.labelling import ledger
+from workbench.services.labelling.labels import import_labels
+from workbench.services.labelling.people import assign
+from workbench.services.project import open_project
+from workbench.store import event_digests, migrations
+from workbench.store.connection import Database
+
+scene = restore_scene
+
+MORE, RICH = 1_000, 60
+
+
+class Case(NamedTuple):
+    """A command.
+
+    Attributes:
+        words: What it is called with.
+        outcome: What it has left; fails on anything but all or nothing.
+        done: The outcome of one that came to its end.
+        again: What is called next, to sweep; None for the same.
+    """
+
+    words: str
+    outcome: Callable[[Path], str]
+    done: str = "new"
+    again: str | None = None
+
+
+def items(path: Path) -> int:
+    """How many items a whole database shows."""
+    with closing(Database(path)) as database:
+        reader = database.reader()
+        assert reader.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert list(event_digests.changed(reader)) == []
+        found: tuple[int] = reader.execute(
+            "SELECT count(*) FROM completions WHERE id < (SELECT completion_id FROM horizon)"
+        ).fetchone()
+        return found[0]
+
+
+def count(path: Path, what: str) -> int:
+    with closing(Database(path)) as database:
+        found: tuple[int] = database.reader().execute(f"SELECT count(*) FROM {what}").fetchone()
+        return found[0]
+
+
+def imported(folder: Path) -> str:
+    return {0: "old", MORE: "new"}[items(folder / "p.db") - items(folder / "other.db")]
+
+
+def imported_anew(folder: Path) -> str:
+    """A database that is made for an import stands there empty before it."""
+    return {0: "old", MORE: "new"}[items(folder / "new.db") if (folder / "new.db").exists() else 0]
+
+
+def published(folder: Path) -> str:
+    out = folder / "out"
+    if not out.exists():
+        return "old"
+    lines = [line.split(maxsplit=1) for line in (out / "checksums.txt").read_text(encoding="utf-8").splitlines()]
+    for digest, name in lines:
+        assert hashlib.sha256((out / name.lstrip("*")).read_bytes()).hexdigest() == digest
+    assert lines
+    return "new"
+
+
+def bundled(folder: Path) -> str:
+    away = count(folder / "p.db", "assignments WHERE state = 'away'")
+    assert away == count(folder / "p.db", "bundle_items")
+    if not (folder / "f.db").exists():
+        assert not away, "a bundle is recorded that is not there"
+        return "old"
+    assert items(folder / "f.db")
+    assert count(folder / "f.db", "bundle_pass") == 1
+    return "new" if away else "not recorded"
+
+
+def merged(folder: Path) -> str:
+    """Items come home one after the other, each whole."""
+    with closing(open_project(folder / "p.db")) as project:
+        assert ledger.states_differ(project) == 0
+    items(folder / "p.db")
+    found, whole = count(folder / "p.db", "label_events"), count(folder / "other.db", "label_events")
+    assert found <= whole
+    return "new" if found == whole else "old"
+
+
+def labelled(folder: Path) -> str:
+    with closing(open_project(folder / "p.db")) as project:
+        assert ledger.states_differ(project) == 0
+    return "new" if count(folder / "p.db", "label_events") else "old"
+
+
+def rescued(folder: Path) -> str:
+    assert items(folder / "p.db") == RICH
+    if not (folder / "r.db").exists():
+        return "old"
+    assert items(folder / "r.db") == RICH
+    assert count(folder / "r.db", "label_events") == count(folder / "p.db", "label_events")
+    return "new"
+
+
+def repaired(folder: Path) -> str:
+    with closing(Database(folder / "p.db")) as database:
+        ok = database.reader().execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert not ok or (folder / "p.db.before-repair-1").exists()
+    return "new" if ok else "old"
+
+
+def migrated(folder: Path) -> str:
+    latest = migrations.latest_version()
+    version = int.from_bytes((folder / "p.db").read_bytes()[60:64])
+    kept = folder / f"p.db.before-version-{latest}"
+    assert version != latest or kept.exists()
+    if kept.exists():
+        assert int.from_bytes(kept.read_bytes()[60:64]) == 9
+    assert items(folder / "p.db") == RICH
+    return "new"
+
+
+CASES = {
+    "import new": Case("import new.db more.jsonl", imported_anew),
+    "import": Case("import p.db more.jsonl --dataset more", imported),
+    "publish": Case("publish p.db small out --force", published),
+    "bundle": Case("bundle p.db f.db --for amira", bundled, again="bundle p.db g.db --for amira"),
+    "merge": Case("merge p.db other.db --whole", merged),
+    "labels": Case("labels p.db import labels.jsonl", labelled),
+    "rescue": Case("rescue p.db r.db", rescued, again="rescue p.db r2.db"),
+    "repair": Case("doctor p.db --repair", repaired),
+    "migrate": Case("status p.db", migrated),
+    "restore": Case("restore p.db copy.db", lambda folder: restored(folder, "restore")),
+    "restore over a crash": Case("restore p.db copy.db", lambda folder: restored(folder, "restore over a crash")),
+    "restore itself": Case(
+        "restore p.db p.db", lambda folder: restored(folder, "restore itself"), again="restore p.db copy.db"
+    ),
+    "restore an archive": Case(
+        "restore new.db a.zip", lambda folder: restored(folder, "restore an archive"), again="restore newer.db a.zip"
+    ),
+    "backup": Case("backup p.db copy.db --force", lambda folder: restored(folder, "backup")),
+    "archive": Case("export p.db a.zip --format workbench --force", lambda folder: restored(folder, "archive")),
+}
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of the sample with labels, a frozen set and slots that are open, and files to read."""
+    folder = tmp_path_factory.mktemp("given")
+    with closing(sample_project(folder / "p.db")) as project:
+        freeze(project)
+        assign(project, ["amira"], per_item=1)
+    shutil.copyfile(folder / "p.db", folder / "other.db")
+    shutil.copyfile(SAMPLE / "labels.jsonl", folder / "labels.jsonl")
+    rows = [
+        {"question_id": f"n{n}", "completion_id": f"n{n}", "question": f"{n}?", "answer": "1", "completion": "x" * 900}
+        for n in range(MORE)
+    ]
+    (folder / "more.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rich(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return rich_project(tmp_path_factory.mktemp("rich"), RICH)
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[Killer]:
+    with killer() as found:
+        yield found
+
+
+@pytest.fixture
+def fresh(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a folder in which a command can be run."""
+
+    def make(name: str) -> Path:
+        folder = tmp_path / "place"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        if ("--force" in CASES[name].words and name != "publish") or "restore" in name:
+            set_up_restore(request.getfixturevalue("scene"), folder, name)
+        elif name in ("rescue", "repair", "migrate"):
+            _put_rich(request.getfixturevalue("rich"), folder / "p.db", name)
+        else:
+            shutil.copytree(request.getfixturevalue("given"), folder, dirs_exist_ok=True)
+            if name in ("labels", "merge"):
+                _without_labels(folder)
+        return folder
+
+    return make
+
+
+def _put_rich(rich: Path, path: Path, name: str) -> None:
+    if name == "repair":
+        index = next(page for page, owner in owners(rich).items() if owner == "label_events_subject")
+        hurt(rich, path, index, KINDS[3], 1)
+    else:
+        shutil.copyfile(rich, path)
+    if name == "migrate":
+        make_older(path, 9)
+
+
+def _without_labels(folder: Path) -> None:
+    """A project of its own whose copy, ``other.db``, has labels."""
+    (folder / "p.db").unlink()
+    with closing(open_project(folder / "p.db", create=True)) as project:
+        import_files(project, plan_import([SAMPLE / "tuples.jsonl"]), dataset="sample")
+    shutil.copyfile(folder / "p.db", folder / "other.db")
+    with closing(open_project(folder / "other.db")) as other:
+        import_labels(other, SAMPLE / "labels.jsonl")
+
+
+def require_swept(folder: Path) -> None:
+    left = [file.name for file in folder.iterdir() if file.name.startswith(".")]
+    assert left == []
+
+
+def kill_at(run: Killer, fresh: Callable[[str], Path], name: str, point: int) -> str:
+    """Kill a command at a point, look at what it left, and see that the next one sweeps; returns the outcome."""
+    case, folder = CASES[name], fresh(name)
+    assert run.run(folder, *case.words.split(), point=point).killed
+    found = case.outcome(folder)
+    if name == "restore itself":
+        # It was ended there.
+        case = case._replace(words="restore p.db copy.db")
+    ended = run.run(folder, *(case.again or case.words).split())
+    assert not ended.killed
+    require_swept(folder)
+    return found
+
+
+def passed(run: Killer, fresh: Callable[[str], Path], name: str) -> list[str]:
+    """The points of a command that comes to its end."""
+    case, folder = CASES[name], fresh(name)
+    done = run.run(folder, *case.words.split())
+    assert (done.killed, done.code) == (False, 0), name
+    assert case.outcome(folder) == case.done
+    require_swept(folder)
+    return done.points
+
+
+@pytest.mark.parametrize("name", ["restore over a crash", "migrate"])
+def test_what_is_killed_beside_a_rename_is_whole_or_not_there(
+    run: Killer, fresh: Callable[[str], Path], name: str
+) -> None:
+    points = passed(run, fresh, name)
+    named = max(number for number, point in enumerate(points, 1) if point in ("rename", "replace", "link"))
+    for point in (named, named + 1):
+        kill_at(run, fresh, name, point)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_killed_at_any_point_is_whole_or_not_there(
+    run: Killer, fresh: Callable[[str], Path], name: str, record_property: Callable[[str, object], None]
+) -> None:
+    points = passed(run, fresh, name)
+    found = Counter(kill_at(run, fresh, name, point) for point in range(1, len(points) + 1))
+    record_property(name, dict(found))
+    print(f"{name}: {len(points)} kills, {dict(Counter(points))}: {dict(found)}")
+    assert found["old"] or name == "migrate"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,12 +47,42 @@ class SmallDisk:
         self._ballast.unlink(missing_ok=True)
 
 
+class FewFiles(SmallDisk):
+    """One on which files run out, not bytes."""
+
+    def fill(self, left: int = 0) -> None:
+        """Leave room for so many files."""
+        self.empty()
+        folder = self.path / "files"
+        folder.mkdir()
+        for number in range(os.statvfs(self.path).f_ffree - left):
+            (folder / str(number)).touch()
+
+    def empty(self) -> None:
+        """Give all room back."""
+        shutil.rmtree(self.path / "files", ignore_errors=True)
+
+
+class SmallFiles(SmallDisk):
+    """One on which this process may write no large file, as under ``ulimit -f``."""
+
+    def fill(self, left: int = 0) -> None:
+        """Allow files of so many bytes."""
+        resource.setrlimit(resource.RLIMIT_FSIZE, (left, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+    def empty(self) -> None:
+        """Allow any."""
+        most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
 @contextmanager
-def small_disk(folder: Path) -> Iterator[SmallDisk]:
+def small_disk(folder: Path, kind: type[SmallDisk] = SmallDisk) -> Iterator[SmallDisk]:
     """Mount one of 40 MB; the test is skipped where that can't be done."""
     place = folder / "disk"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place)]
+    options = f"size={MEGABYTES}m" + (",nr_inodes=80" if kind is FewFiles else "")
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)]
     try:
         done = subprocess.run(mount, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -58,6 +90,6 @@ def small_disk(folder: Path) -> Iterator[SmallDisk]:
     if done.returncode:
         pytest.skip(f"{done.stderr.strip()} (run the tests as root, or under: unshare --user --map-root-user --mount)")
     try:
-        yield SmallDisk(place)
+        yield kind(place)
     finally:
         subprocess.run(["umount", "--lazy", str(place)], check=True)

@@ -146,7 +146,7 @@ def prepare(folder: Path) -> Given:
     pool.close()
     _write(folder / "vectors.jsonl", [{"task_id": str(n), "vector": [1, n]} for n in range(3)])
     _write(folder / "cases.jsonl", [{"name": "a", "vectors": ["111", "110", "000"]}])
-    ranked = [{"id": n, "average_test_score": n / 9, "average_time_taken": 1, "rank": 1} for n in range(9)]
+    ranked = [{"id": n, "average_test_score": n / 9, "average_time_taken": 1, "rank": n + 1} for n in range(9)]
     _write(folder / "candidates.jsonl", [{"task_id": "t", "candidates": ranked}])
     _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
     _wear(folder)

@@ -40,7 +40,7 @@ def backup(project: Project, target: Path, *, force: bool = False, discard: bool
 
 
 def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """As `backup`, for a database that may not be open; one on a full disk is copied to another all the same.
+    """As `backup`, for a database that may not be open; one on a full or read-only disk is copied all the same.
 
     Raises:
         StoreError: See ``workbench.store.backup``, and ``opened_project``.
@@ -49,7 +49,7 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
         with opened_project(path) as project:
             return backup(project, target, force=force, discard=discard)
     except StoreError as error:
-        if error.cause not in ("space", "disk"):
+        if error.cause not in ("space", "disk", "access"):
             raise
     # SQLite opens a database only where it has room for files beside it.
     with part_folder(target.with_name(f"{target.name}-read")) as part, looked_at(path, part) as database:

@@ -11,7 +11,10 @@ from pathlib import Path
 from workbench.errors import Cause, StoreError
 
 _SAFE = "What was saved before is safe."
-_ACCESS = "You must be allowed to write the file and its folder, also to read: the write-ahead log is beside it."
+_ACCESS = (
+    "You must be allowed to write the file and its folder, also to read: the write-ahead log is beside it. "
+    "What can't be written can be copied: workbench backup DB COPY"
+)
 _HINTS: dict[int, str] = {
     sqlite3.SQLITE_FULL: f"Make room on the disk, then try again. {_SAFE}",
     sqlite3.SQLITE_IOERR: f"Check the disk and its free space, then try again. {_SAFE}",

@@ -1,0 +1,97 @@
+"""Disks that refuse in other ways: no more files, no large ones, nothing at all; and an output that takes nothing."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.full_disk import FewFiles, SmallDisk, SmallFiles, small_disk
+from tests.full_disk_commands import COMMANDS, DATABASES, READS
+from tests.full_disk_given import Given, prepare
+from tests.full_disk_trial import SENTENCES, Trial
+
+IN_PARTS = {"import new", "verdicts import"}
+"""What a part of may be stored: an empty database, some verdicts of a run that isn't complete; the same goes on."""
+
+SHORT = {"export", "labels import", "backup", "assign"}
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Given:
+    return prepare(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture(scope="module", params=[FewFiles, SmallFiles], ids=["few files", "small files"])
+def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
+    with small_disk(tmp_path_factory.mktemp("small"), request.param) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        name if name in SHORT else pytest.param(name, marks=pytest.mark.soak)
+        for name in COMMANDS
+        if name not in IN_PARTS
+    ],
+)
+def test_a_command_does_all_or_says_that_it_did_not(
+    given: Given, disk: SmallDisk, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.services.care.LITTLE_SPACE", 0)
+    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    lefts = (0, 1, 2, 3, 5) if isinstance(disk, FewFiles) else (0, 40_000, 200_000, 620_000)
+    found = Trial(given, disk, command).run(lefts if command not in SHORT else lefts[::2])
+    assert found.total() == len(lefts if command not in SHORT else lefts[::2])
+
+
+@pytest.fixture
+def read_only(given: Given, tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path) as disk:
+        for name in ("p.db", "pool.db", "worn.db"):
+            shutil.copy(given.folder / name, disk.path / name)
+        subprocess.run(["mount", "-o", "remount,ro", str(disk.path)], check=True)
+        yield disk.path
+        subprocess.run(["mount", "-o", "remount,rw", str(disk.path)], check=True)
+
+
+def test_on_a_read_only_disk_each_command_says_so_and_a_copy_can_be_made(
+    given: Given, read_only: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.services.care.sandbox", list)
+    texts = {"IN/": f"{given.folder}/", "FILE": f"{read_only}/new", "FOLDER": f"{read_only}/folder"}
+    texts |= {"ITEM": given.item, "FLAGGED": given.flagged}
+    for name, text in {**READS, **COMMANDS}.items():
+        if " ; " in text:
+            continue
+        words = [str(read_only / DATABASES[word]) if word in DATABASES else word for word in text.split()]
+        for short, whole in texts.items():
+            words = [word.replace(short, whole) for word in words]
+        done = run(*words)
+        assert "Traceback" not in done.stderr, (name, done.stderr)
+        told = [line for line in done.stderr.splitlines() if line.startswith(SENTENCES)]
+        assert done.returncode == 0 or len(told) == 1 or name == "doctor", (name, done.returncode, done.stderr)
+    assert run("backup", read_only / "p.db", tmp_path / "copy.db").returncode == 0
+    assert run("status", tmp_path / "copy.db").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.parametrize("words", ["status DB", "export DB - --format verifybench", "labels DB export -"])
+def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words: str) -> None:
+    command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "workbench", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "Error: The output: No space left on device."
+    assert "Traceback" not in done.stderr

@@ -167,7 +167,12 @@ class AdjudicationSession:
             return self._keep(conflict, ruling, at, error)
 
     def _keep(self, conflict: Conflict, ruling: Ruling, at: str, why: StoreError) -> str:
-        """Keep a decision until the file is back; what stood when it was opened still can be read."""
+        """Keep a decision until the file is back; what stood when it was opened still can be read.
+
+        Raises:
+            StoreError: Another copy was written over the file: its rows may be other items.
+        """
+        self._project.database.require_contents()
         event = rulings.decision(
             self._held,
             self.person,
@@ -177,7 +182,9 @@ class AdjudicationSession:
             at=at,
             sighted=self._sighted,
         )
-        self._project.kept.keep(list(history_lines(label_lines.placed(self._held, [event]))), [event], why)
+        lines = list(history_lines(label_lines.placed(self._held, [event])))
+        self._project.database.require_contents()
+        self._project.kept.keep(lines, [event], why)
         return event.uuid
 
     def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:

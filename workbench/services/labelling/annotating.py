@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ from workbench.services.project import Project
 from workbench.services.settings import settings_of
 from workbench.store import assignments, blind, claiming, drafts, events, flags, label_lines, people, reading
 from workbench.store.assignments import Purpose
+from workbench.store.failures import explained
 from workbench.store.flags import OwnAnswer as OwnAnswer
 from workbench.store.reading import OwnEntry as OwnEntry
 
@@ -34,7 +36,18 @@ PAUSED = "The coordinator would like to speak with you before you go on."
 """What a person who is paused is told, whatever the reason."""
 
 _KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
+_TASKS: tuple[Task, ...] = ("correctness", "type")
 _PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in _KIND.items()}
+
+
+class _Standing(NamedTuple):
+    """Where an answer to an item would stand: what for, after which own one, and what its subject is called."""
+
+    purpose: Purpose
+    mine: LabelEvent | None
+    round: int
+    revealed: bool
+    place: label_lines.Place
 
 
 class AnnotationSession:
@@ -68,6 +81,7 @@ class AnnotationSession:
         self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
+        self._known: dict[tuple[Task, int], _Standing] = {}
 
     def close(self) -> None:
         """Close the reading connection; leases stay until they are released or run out."""
@@ -97,7 +111,21 @@ class AnnotationSession:
         with self._lock:
             if not reading.is_own(self._blind, completion):
                 raise AnnotationError("This item is not assigned to you.")
-            return self._read(completion)
+            item = self._read(completion)
+            self._know(item)
+            return item
+
+    def _know(self, item: AnnotationItem) -> None:
+        """Remember where answers would stand: a copy that is written over the file would say that of its own items.
+
+        Raises:
+            StoreError: One was, so that what was read may be of both; or it can't be read.
+        """
+        self._database.require_contents()
+        with explained(self._database.path):
+            found = {(task, _subject(task, item)): self._standing(self._held, task, item) for task in _TASKS}
+        self._database.require_contents()
+        self._known |= found
 
     def _read(self, completion: int) -> AnnotationItem:
         text = reading.item_text(self._blind, completion)
@@ -135,11 +163,14 @@ class AnnotationSession:
         at = people.now()
         try:
             bring_in(self._project)
-            return self._store(item, answer, at)
+            stored = self._store(item, answer, at)
         except StoreError as error:
             if not error.is_away:
                 raise
             return self._keep(item, answer, at, error)
+        with self._lock, suppress(StoreError):
+            self._know(item)
+        return stored
 
     def _store(self, item: AnnotationItem, answer: Answer, at: str) -> list[str]:
         stored = []
@@ -155,62 +186,57 @@ class AnnotationSession:
         return stored
 
     def _keep(self, item: AnnotationItem, answer: Answer, at: str, why: StoreError) -> list[str]:
-        """Keep an answer until the file is back; what stood when it was opened still can be read."""
+        """Keep an answer until the file is back; what stood when it was opened still can be read, or is known."""
         answer = replace(answer, guideline=answer.guideline or item.guideline)
         given: list[tuple[Task, object]] = [("correctness", answer.verdict), ("type", answer.subtype)]
-        said = []
+        placed = []
         with self._lock:
+            with suppress(StoreError):
+                self._know(item)
             for task in (task for task, value in given if value is not None):
-                purpose, mine = self._standing(self._held, task, item)
-                mine = self._project.kept.head(task, _subject(task, item), self.person.id) or mine
+                stood = self._known[task, _subject(task, item)]
+                mine = self._project.kept.head(task, _subject(task, item), self.person.id) or stood.mine
                 if mine is None or not says_the_same(mine, answer):
-                    said.append(self._event_of(self._held, task, purpose, mine, item, answer, at))
-            lines = list(history_lines(label_lines.placed(self._held, said)))
-        if said:
-            self._project.kept.keep(lines, said, why)
-        return [event.uuid for event in said]
+                    event = self._event_of(task, stood._replace(mine=mine), item, answer, at)
+                    placed.append(label_lines.Placed(event, self.person.name, self.person.role, stood.place))
+        if placed:
+            self._project.kept.keep(list(history_lines(placed)), [one.event for one in placed], why)
+        return [one.event.uuid for one in placed]
 
-    def _standing(
-        self, connection: events.Connection, task: Task, item: AnnotationItem
-    ) -> tuple[Purpose, LabelEvent | None]:
-        """What an answer to an item would be for, and the person's current one."""
+    def _standing(self, connection: events.Connection, task: Task, item: AnnotationItem) -> _Standing:
         subject, answered = _subject(task, item), _answered(task, item)
         purpose = assignments.purpose_of(connection, task, subject, self.person.id, answered=answered)
-        return purpose, events.current_of(connection, task, subject, self.person.id, _KIND[purpose])
+        return _Standing(
+            purpose=purpose,
+            mine=events.current_of(connection, task, subject, self.person.id, _KIND[purpose]),
+            round=events.round_of(connection, task, subject),
+            revealed=events.was_revealed(connection, self.person.id, task, subject),
+            place=label_lines.place(connection, task, subject),
+        )
 
     def _put(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
-        purpose, mine = self._standing(connection, task, item)
-        if mine is not None and says_the_same(mine, answer):
+        stood = self._standing(connection, task, item)
+        if stood.mine is not None and says_the_same(stood.mine, answer):
             return []
-        edits_past = _answered(task, item) and mine is None
-        self._take_slot(connection, task, _subject(task, item), purpose, edits_past=edits_past)
-        event = self._event_of(connection, task, purpose, mine, item, answer, at)
+        edits_past = _answered(task, item) and stood.mine is None
+        self._take_slot(connection, task, _subject(task, item), stood.purpose, edits_past=edits_past)
+        event = self._event_of(task, stood, item, answer, at)
         ledger.record(connection, event)
-        if purpose == "check" and task == "correctness":
+        if stood.purpose == "check" and task == "correctness":
             checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
 
-    def _event_of(
-        self,
-        connection: events.Connection,
-        task: Task,
-        purpose: Purpose,
-        mine: LabelEvent | None,
-        item: AnnotationItem,
-        answer: Answer,
-        at: str,
-    ) -> LabelEvent:
-        subject = _subject(task, item)
+    def _event_of(self, task: Task, stood: _Standing, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
         return LabelEvent(
             uuid=events.new_uuid(),
-            kind=_KIND[purpose],
+            kind=_KIND[stood.purpose],
             task=task,
-            subject=subject,
+            subject=_subject(task, item),
             annotator=self.person.id,
             created_at=at,
-            round=events.round_of(connection, task, subject),
+            round=stood.round,
             verdict=answer.verdict if task == "correctness" else None,
             exclusion_reason=answer.reason if task == "correctness" else None,
             subtype=answer.subtype if task == "type" else None,
@@ -218,8 +244,8 @@ class AnnotationSession:
             tags=answer.tags if task == "correctness" else (),
             partial=answer.partial if task == "correctness" else None,
             note=(answer.note or None) if task == "correctness" else None,
-            supersedes=mine.uuid if mine else None,
-            unblinded=self._sighted or events.was_revealed(connection, self.person.id, task, subject),
+            supersedes=stood.mine.uuid if stood.mine else None,
+            unblinded=self._sighted or stood.revealed,
             guideline=answer.guideline or self.guidelines.version,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench.errors import Cause, StoreError
@@ -34,6 +37,7 @@ _CAUSES: dict[int, Cause] = {
     sqlite3.SQLITE_PERM: "access",
 }
 _PRIMARY = 0xFF
+_LITTLE = 2**20
 
 
 @contextmanager
@@ -66,7 +70,18 @@ def _hint(error: sqlite3.Error, path: Path) -> str:
     code = _primary(error)
     if code == sqlite3.SQLITE_CORRUPT:
         return f"workbench doctor says what is lost. {go_back(path)} (or write out what can be read: workbench rescue)"
+    if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):
+        return f"Make room in {temporary}, or set SQLITE_TMPDIR to another folder, then try again. {_SAFE}"
     return _HINTS.get(code, "")
+
+
+def _full_elsewhere(path: Path) -> str | None:
+    """The folder of temporary files, where its disk is full and the database's is not."""
+    folder = os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir()
+    with suppress(OSError):
+        if shutil.disk_usage(folder).free < _LITTLE < shutil.disk_usage(path.parent).free:
+            return folder
+    return None
 
 
 def _primary(error: sqlite3.Error) -> int:

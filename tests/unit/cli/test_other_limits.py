@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -95,3 +96,19 @@ def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words:
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "Error: The output: No space left on device."
     assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_of_temporary_files_is_named(given: Given, tmp_path: Path) -> None:
+    with small_disk(tmp_path) as disk:
+        disk.fill()
+        command = [sys.executable, "-m", "workbench", "bundle", str(given.folder / "p.db"), str(tmp_path / "bundle.db")]
+        done = subprocess.run(
+            [*command, "--for", "amira"],
+            env={**os.environ, "SQLITE_TMPDIR": str(disk.path), "TMPDIR": str(disk.path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert f"Make room in {disk.path}, or set SQLITE_TMPDIR to another folder" in done.stderr
+    assert not (tmp_path / "bundle.db").exists()

@@ -120,7 +120,7 @@ class Database:
         self.path = path
         self._unchecked = unchecked
         self._threads = threading.local()
-        self._opened: list[sqlite3.Connection] = []
+        self._opened: list[tuple[sqlite3.Connection, threading.Thread]] = []
         self._readers: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
 
@@ -232,13 +232,16 @@ class Database:
                 connection.interrupt()
 
     def close(self) -> None:
-        """Close every connection this object has opened, in whichever thread."""
+        """Close every connection this object has opened, in whichever thread.
+
+        To close one on which another thread is at work would crash the process: it is closed once that thread lets go
+        of it.
+        """
         with self._lock:
             self._readers.clear()
             overwritten = self._contents is not None and self._contents.are_others()
-            for connection in self._opened:
-                (keep_open if overwritten else sqlite3.Connection.close)(connection)
-            self._opened.clear()
+            while self._opened:
+                _let_go(*self._opened.pop(), overwritten=overwritten)
             if self._contents is not None:
                 self._contents.close()
                 self._contents = None
@@ -267,10 +270,19 @@ class Database:
                 connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
             held[kind] = connection
             with self._lock:
-                self._opened.append(connection)
+                self._opened.append((connection, threading.current_thread()))
                 if kind == "reader":
                     self._readers.append(connection)
         return held[kind]
+
+
+def _let_go(connection: sqlite3.Connection, thread: threading.Thread, *, overwritten: bool) -> None:
+    if overwritten:
+        keep_open(connection)
+    elif thread is threading.current_thread() or not thread.is_alive():
+        connection.close()
+    else:
+        connection.interrupt()
 
 
 def _begin(connection: sqlite3.Connection, *, patient: bool) -> None:

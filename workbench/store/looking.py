@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -54,7 +55,7 @@ class LookedAt(Database):
         if kind not in held:
             connection = held[kind] = connect(self._address)
             with self._lock:
-                self._opened.append(connection)
+                self._opened.append((connection, threading.current_thread()))
                 self._readers.append(connection)
         return held[kind]
 

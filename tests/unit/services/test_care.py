@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,9 @@ from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.services.care import backup, diagnosis, sandbox
 from workbench.services.items.exporting import export
+from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.label_export import export_labels
+from workbench.services.labelling.people import assign
 from workbench.services.project import open_project
 from workbench.services.repairing import repair
 from workbench.verifiers.execution import levels, runners
@@ -136,18 +139,21 @@ def test_doctor_names_what_is_wrong(tmp_path: Path, damage: str, check: str) -> 
 
 def test_states_changed_by_hand_are_derived_anew(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(2))
-    with project.database.write("full") as connection:
-        connection.execute("INSERT INTO annotators (id, name, role, created_at) VALUES (1, 'a', 'annotator', '')")
-        connection.execute(
-            "INSERT INTO label_events (uuid, kind, task, subject, annotator_id, verdict, schema, created_at) "
-            "VALUES ('u', 'label', 'correctness', 1, 1, 'correct', 1, '')"
-        )
-        connection.execute("INSERT INTO task_states (task, subject, state) VALUES ('correctness', 1, 'final')")
+    assign(project, ["amira", "ben"], per_item=2)
+    with closing(AnnotationSession(project, "amira")) as amira:
+        item = amira.next()
+        assert item is not None
+        amira.submit(item, Answer(verdict="correct"))
+    project.close()
+    with closing(sqlite3.connect(project.path)) as raw:
+        raw.execute("UPDATE task_states SET state = 'final'")
+        raw.commit()
     assert "item states" in failures(project.path)
     assert repair(project.path).done == ["States of 1 tasks were derived from their events."]
     assert (tmp_path / "p.db.before-repair-1").exists()
     assert failures(project.path) == set()
-    assert project.database.reader().execute("SELECT state FROM item_states").fetchall() == [("labelled",)]
+    with closing(open_project(project.path)) as mended:
+        assert mended.database.reader().execute("SELECT DISTINCT state FROM item_states").fetchall() == [("labelled",)]
 
 
 HELD = AttackResult(name="sleep", level="L2", outcomes="t")

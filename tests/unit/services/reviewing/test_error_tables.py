@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.services.reviewing.desk import label, voted
-from workbench.errors import StoreError
+from workbench.errors import FormatError
 from workbench.services.project import Project
 from workbench.services.reviewing import deciding
 from workbench.services.reviewing.error_tables import categories_of, error_lines, error_table, save_errors
@@ -74,7 +74,7 @@ def test_files_are_written_beside_the_database_and_never_over_another(project: P
     assert (first.name, second.name) == ("p-errors-subtype.csv", "p-errors-subtype-2.csv")
     assert first.read_text("utf-8").splitlines()[0] == "verifier,group,marked,format,units"
     assert save_errors(project, None, "markdown").name == "p-errors.md"
-    with pytest.raises(StoreError):
+    with pytest.raises(FormatError):
         save_errors(Project(path=project.path / "nowhere" / "p.db", database=project.database), None, "csv")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
@@ -21,6 +21,10 @@ from workbench.store import building, curation, sets
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import IntArray
+
+
+_AT_ONCE: Final = 1_000
+"""Questions whose completions' names are held together."""
 
 
 def judging_run(project: Project, judge: str, run: int | None) -> int:
@@ -105,17 +109,20 @@ def questions(
     heads = building.keys(reader, known.item[rows[order[first]]].tolist())
     groups = {field: known.groups(field) for field in ("type", "subtype", "source", "model")}
     decided = (said == 0) | (said == 1)
-    keys = building.completion_keys(reader, known.item[rows[decided]].tolist())
-    of_decided = np.cumsum(decided) - 1
     found: list[tuple[int, Question]] = []
     told = zip(first.tolist(), ends.tolist(), heads, strict=True)
-    for start, end, head in stepping(told, "gathering", "questions", len(first)):
+    names_of: dict[int, str] = {}
+    for place, (start, end, head) in enumerate(stepping(told, "gathering", "questions", len(first))):
+        if place % _AT_ONCE == 0:
+            some = order[start : ends[min(place + _AT_ONCE, len(ends)) - 1]]
+            wanted = np.sort(known.item[rows[some[decided[some]]]]).tolist()
+            names_of = dict(zip(wanted, building.completion_keys(reader, wanted), strict=True))
         places = order[start:end]
         row = rows[places[0]]
         names = {field: groups[field].names[groups[field].code[row]] for field in ("type", "subtype", "source")}
         places = places[decided[places]]
         items = known.item[rows[places]].tolist()
-        own = [keys[place] for place in of_decided[places].tolist()]
+        own = [names_of[item] for item in items]
         heard = Heard(head.dataset, head.question, own, (said[places] == 1).tolist())
         models = groups["model"].code[rows[places]].tolist()
         completions = tuple(

@@ -240,14 +240,18 @@ def test_a_program_that_gets_no_processor_has_its_time_all_the_same(level: Level
     program = Program(source=source, tests=asking("assert f() == sum(range(10**6))"), seconds=0.3)
     with SandboxPool(level, 1) as pool:
         assert one(pool, program).outcomes == "p"
-        children = psutil.Process(pool.pids[0]).children()
-        for child in children:
-            child.suspend()
+        stopped: list[psutil.Process] = []
+        while not stopped:
+            # One that is just ending may be gone by now.
+            for child in psutil.Process(pool.pids[0]).children():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.suspend()
+                    stopped.append(child)
         until = time.monotonic() + 1
 
         def go_on() -> None:
             if time.monotonic() > until:
-                for child in children:
+                for child in stopped:
                     with contextlib.suppress(psutil.NoSuchProcess):
                         child.resume()
 

@@ -22,7 +22,8 @@ from workbench.services.project import Project
 __all__ = ["chromium"]
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
-PANES = 3
+WHOLE = {"question": "o", "answer": "r", "completion": "w"}
+"""The texts of a row, and the keys that open them."""
 READINGS = 3
 _PATIENCE = 8
 """Tenths of a second without a sign after which a pane is at its end."""
@@ -41,29 +42,33 @@ async def settled(page: Page) -> bool:
     return seen > first
 
 
-async def read(page: Page) -> str:
-    """All that is drawn while every pane is paged through."""
-    for _ in range(PANES):
-        await page.page.keyboard.press("Home")
-        await settled(page)
+async def read(page: Page, key: str) -> str:
+    """All that is drawn while the whole text behind a key is opened and paged through."""
+    page.drawn = ""
+    await page.page.keyboard.press(key)
+    await settled(page)
+    await page.page.keyboard.press("Home")
+    await settled(page)
+    await page.page.keyboard.press("PageDown")
+    while await settled(page):
         await page.page.keyboard.press("PageDown")
-        while await settled(page):
-            await page.page.keyboard.press("PageDown")
-        await page.page.keyboard.press("Tab")
-        await settled(page)
-    return _ESCAPES.sub("", page.drawn)
+    seen = _ESCAPES.sub("", page.drawn)
+    await page.page.keyboard.press("Escape")
+    await settled(page)
+    return seen
 
 
 async def unseen(page: Page, row: dict[str, Any]) -> list[tuple[str, str]]:
     """Each text of a row that isn't seen whole, and what of it; what a slow machine kept back is looked for again."""
-    seen, places = "", {}
+    left = dict(WHOLE)
+    lost: dict[str, str] = {}
+    seen = dict.fromkeys(WHOLE, "")
     for _ in range(READINGS):
-        seen += await read(page)
-        found = canonical(seen)
-        places = {name: lost_of(row[name], found) for name in ("question", "answer", "completion")}
-        if not any(places.values()):
-            break
-    return [(name, place) for name, place in places.items() if place]
+        for name, key in left.items():
+            seen[name] += await read(page, key)
+            lost[name] = lost_of(row[name], canonical(seen[name]))
+        left = {name: key for name, key in left.items() if lost[name]}
+    return [(name, lost[name]) for name in left]
 
 
 def next_up(project: Project) -> str | None:
@@ -95,7 +100,7 @@ def lost_of(text: str, seen: str) -> str:
 async def test_every_row_is_read_whole(tmp_path: Path, real_rows: list[dict[str, Any]], chromium: Any) -> None:
     own = [json.loads(line) for line in (SAMPLE / "tuples.jsonl").read_text(encoding="utf-8").splitlines()]
     rows = real_rows + own
-    project = make_project(tmp_path, rows)
+    project = make_project(tmp_path, [{**row, "reference": row["answer"]} for row in rows])
     assign(project, ["ann"], per_item=1)
     by_id = {row["completion_id"]: row for row in rows}
     lost, done = [], 0

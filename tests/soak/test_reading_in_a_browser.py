@@ -90,7 +90,8 @@ def is_over(project: Project, completion: str) -> bool:
 
 
 def lost_of(text: str, seen: str) -> str:
-    """What of a text was not seen, neither as prose nor, where all of it is a formula, as that."""
+    """What of a text was not seen, neither as prose nor, where all of it is a formula, as that; thoughts are folded."""
+    text = text.rpartition("</think>")[2]
     return first_lost(wanted(text), seen) and first_lost(must_be_seen(text), seen)
 
 

@@ -91,9 +91,9 @@ class OptionError(UsageError):
         self.wrong = wrong
 
 
-Cause = Literal["space", "disk", "busy", "access", "moved", "replaced", "other"]
+Cause = Literal["space", "disk", "busy", "access", "moved", "replaced", "overwritten", "other"]
 """What keeps a database from being written. ``moved``: its file is gone from where it was opened; ``replaced``:
-another one stands there."""
+another one stands there; ``overwritten``: another copy was written into the file itself."""
 
 
 class StoreError(WorkbenchError):
@@ -111,13 +111,13 @@ class StoreError(WorkbenchError):
 
     @property
     def is_away(self) -> bool:
-        """Whether the file is not where it was opened."""
-        return self.cause in ("moved", "replaced")
+        """Whether what was opened is not there any more."""
+        return self.cause in ("moved", "replaced", "overwritten")
 
     @property
     def passes(self) -> bool:
         """Whether the same may succeed later, without another word."""
-        return self.cause not in ("replaced", "other")
+        return self.cause not in ("overwritten", "other")
 
 
 class SchemaError(StoreError):

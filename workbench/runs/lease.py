@@ -123,7 +123,7 @@ class Lease:
             return error.cause != "busy" or lasted > _LAST_S
         if self.attended and error.cause != "other":
             return False
-        endless = self.endless and error.cause in ("space", "moved")
+        endless = self.endless and error.cause in ("space", "moved", "replaced")
         return not error.passes or (not endless and lasted > PATIENCE_S)
 
     @property

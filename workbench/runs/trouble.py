@@ -16,6 +16,7 @@ WAITING: dict[Cause, str] = {
     "busy": "waiting for another process, which keeps the database locked",
     "access": "waiting until it may write",
     "moved": "waiting for the database, which was moved: put it back",
+    "replaced": "waiting for the database, in whose place another file stands: put it back",
 }
 """What a runner does whose transactions fail, by the cause."""
 

@@ -60,7 +60,7 @@ class Contents:
             raise StoreError(
                 f"{self._path} was overwritten with another copy while it was open.",
                 f"Nothing is written. End this program, then: {logs.go_on(self._path)}",
-                "replaced",
+                "overwritten",
             )
 
     def are_others(self) -> bool:

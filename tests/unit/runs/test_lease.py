@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 from msgspec import structs
 
-from tests.background import runner_pid, stands_still, until
+from tests.background import hurry, install_plugin, runner_ends, runner_pid, stands_still, until, until_writing
 from tests.helpers import make_project, numbered
 from workbench.beside import processes
 from workbench.cli import root
@@ -32,7 +33,7 @@ from workbench.runs.liveness import is_alive
 from workbench.runs.lock import Lock, lock_path, look
 from workbench.services.project import Project
 from workbench.services.running.deleting import removal
-from workbench.services.running.verifying import pause, runs, start
+from workbench.services.running.verifying import pause, runs, start, wait
 from workbench.store import runs as stored
 from workbench.store.runs import LeaseRow
 
@@ -244,6 +245,29 @@ def test_a_stopped_process_is_called_stopped(project: Project, sleeper: LeaseRow
 
 def test_a_runner_that_is_stopped_stays_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stands_still(tmp_path, monkeypatch, seconds=0.0)
+
+
+@pytest.mark.parametrize("stands_there", [False, True], ids=["moved", "replaced"])
+def test_a_runner_goes_on_once_its_file_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stands_there: bool
+) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(2))
+    other.close()
+    with runner_ends(make_project(tmp_path, numbered(60))) as project:
+        info = start(project, "slow-apart", workers=2)
+        pid = until_writing(project, info.run, 60)
+        away = project.path.rename(tmp_path / "away.db")
+        if stands_there:
+            shutil.copy(other.path, project.path)
+        cause = "replaced" if stands_there else "moved"
+        until(lambda: (notice := look(project.path)[0]) is not None and notice.cause == cause)
+        away.replace(project.path)
+        hurry()
+        ended = wait(project, info.run)
+        assert (ended.state, ended.done) == ("complete", 60)
+        assert runner_pid(project) in (pid, None)
 
 
 def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.MonkeyPatch) -> list[int]:

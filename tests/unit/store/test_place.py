@@ -225,7 +225,7 @@ def test_a_copy_that_is_put_over_an_open_file_is_noticed_and_kept(project: Proje
     for around in (_here, _in_a_thread):
         with pytest.raises(StoreError) as caught:
             around(lambda: _write(project))
-        assert caught.value.cause == "replaced"
+        assert caught.value.cause == "overwritten"
     project.close()
     assert project.path.read_bytes() == copy.read_bytes(), "closing writes no page of the log over it"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
 from tests.tui.stage import SIZES, until
 from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
-from workbench.services.project import Project
+from workbench.services.project import Project, open_project
 from workbench.store import people as people_store
 from workbench.tui.desk import Desk
 from workbench.tui.widgets.card import WholeText
@@ -325,6 +326,18 @@ async def test_leaving_gives_back_what_was_claimed(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1")
     assert rows(project, "SELECT count(*) FROM assignments WHERE task = 'correctness' AND state <> 'open'") == [(1,)]
+
+
+async def test_the_command_that_is_advised_can_be_typed_whatever_the_names_are(tmp_path: Path) -> None:
+    make(tmp_path).close()
+    (tmp_path / "p.db").rename(tmp_path / "my labels.db")
+    project = open_project(tmp_path / "my labels.db")
+    people.add_annotators(project, ["Zoe O'Hara"])
+    async with desk(project, "Zoe O'Hara") as it:
+        said = next(line for line in it.text().splitlines() if "workbench assign" in line)
+        assert shlex.split(said)[1:5] == ["assign", "my labels.db", "--annotators", "Zoe O'Hara,OTHER"]
+        await it.press("q")
+    project.close()
 
 
 async def test_nothing_assigned_says_what_to_do(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def command(database: str, repairing: bool, as_json: bool) -> None:
 
 def _advise(database: str, findings: list[Finding]) -> None:
     """What to do about what is wrong."""
+    database = shlex.quote(database)
     if names := _named(findings, "rescue"):
         say(f"Hurt, and nowhere else in the file: {names}. Go back to a backup (workbench restore {database} BACKUP),")
         say(f"or write out all that can be read: workbench rescue {database} NEW.db")

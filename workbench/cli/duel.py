@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 
 import click
@@ -62,5 +63,5 @@ def command(
         click.echo(duel_text(report), nl=False)
     if ended.state != "complete":
         say(ended.message or f"Run {ended.run} is {ended.state}.")
-        say(f"  Go on with it: workbench runs {database} resume {ended.run}")
+        say(f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}")
         sys.exit(1)

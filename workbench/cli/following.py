@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 
@@ -25,7 +26,8 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
     except KeyboardInterrupt:
         click.echo(err=True)
         say(f"Run {info.run} goes on in the background.")
-        say(f"  Watch it: workbench runs {database}   Cancel it: workbench runs {database} cancel {info.run}")
+        runs = f"workbench runs {shlex.quote(database)}"
+        say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
         sys.exit(130)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 
@@ -128,12 +129,12 @@ def command(
         say(inert(f"  Error: {words}"))
     if ended.state != "complete":
         say(inert(ended.message or f"Run {ended.run} is {ended.state}."))
-        say(f"  Go on with it: workbench runs {database} resume {ended.run}")
+        say(f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}")
         sys.exit(REFUSED_SOME if ended.state == "paused" and ended.message else 1)
     if failed and failed == sum(verdicts.values()):
         say(
             "Every item ended in an error. Judge them again: "
-            f"workbench runs {database} resume {ended.run} --retry-errors"
+            f"workbench runs {shlex.quote(database)} resume {ended.run} --retry-errors"
         )
         sys.exit(REFUSED_SOME)
 

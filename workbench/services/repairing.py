@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from workbench.services.project import opened_project
 from workbench.services.rescuing import written
 from workbench.store import column_files, schema_findings
 from workbench.store.backup import backup, check
+from workbench.store.failures import go_back
 from workbench.store.looking import looked_at
 from workbench.store.replacing import put_in_place
 from workbench.store.users import beside
@@ -87,6 +89,5 @@ def _refused(path: Path, lost: list[Finding]) -> NotRepairedError:
     named = "; ".join(f"{finding.name}: {finding.message}" for finding in lost[:3]) or "some rows can't be read"
     return NotRepairedError(
         f"{path}: {named}. That stands nowhere else in the file; nothing was changed.",
-        f"Go back to a backup (workbench restore {path} BACKUP), or write out all that can be read: "
-        f"workbench rescue {path} NEW.db",
+        f"{go_back(path)} (or write out all that can be read: workbench rescue {shlex.quote(str(path))} NEW.db)",
     )

@@ -67,28 +67,35 @@ class Contents:
         """Whether the file was overwritten."""
         if self._name is None or self._file < 0:
             return False
+        # Another thread may see more while this one reads.
+        seen = self._seen
         place = (self._page - 1) * self._size
         here = generation.in_page(os.pread(self._file, self._size, place))
-        return self._stands_elsewhere() if here is None else self._differs(here)
+        return self._stands_elsewhere() if here is None else self._differs(here, seen)
 
     def header(self) -> bytes:
         """What a transaction says of the file that it is made on."""
         return generation.header_digest(os.pread(self._file, generation.HEADER, 0))
 
-    def _differs(self, here: generation.Generation) -> bool:
-        """Another copy's name, fewer transactions than the file has been seen to have, or others than its log has."""
-        if here.name != self._name or here.writes < self._seen:
+    def _differs(self, here: generation.Generation, seen: int) -> bool:
+        """Another copy's name, fewer transactions than the file has been seen to have, or others than its log has.
+
+        Args:
+            seen: How many it had been seen to have before it was read.
+        """
+        if here.name != self._name or here.writes < seen:
             return True
         if here.state != self._state:
-            if self._seen and logs.foreign_log(self._path) is not None:
+            if seen and logs.foreign_log(self._path) is not None:
                 return True
             self._state = here.state
-        self._seen = here.writes
+        self._seen = max(self._seen, here.writes)
         return False
 
     def _stands_elsewhere(self) -> bool:
         """The page is another one now: by a VACUUM of this database, or because it is another copy."""
         for _ in range(_TRIES):
+            seen = self._seen
             try:
                 stored = logs.alone(self._path)
             except (sqlite3.Error, OSError):
@@ -96,7 +103,7 @@ class Contents:
                 time.sleep(_WAIT_S)
                 continue
             # A file of an older version has none until the log of its migration is written back.
-            return self._seen > 0 if stored is None else self._differs(stored)
+            return seen > 0 if stored is None else self._differs(stored, seen)
         return False
 
 

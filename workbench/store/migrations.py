@@ -8,6 +8,7 @@ transaction.
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -261,7 +262,7 @@ def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> No
         more = f", and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise SchemaError(
             f"{path}: somebody has changed it: {'; '.join(wrong[:_SHOWN])}{more}.",
-            f"Nothing was read or written. To see each with its text: workbench doctor {path}",
+            f"Nothing was read or written. To see each with its text: workbench doctor {shlex.quote(str(path))}",
         )
 
 

@@ -33,7 +33,7 @@ There is no conflict for {name} to settle.
 Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
 that names an adjudicator leaves its conflicts to that person:
 
-  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {name}
+  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {typed}
 
 z takes your last decision back.
 """

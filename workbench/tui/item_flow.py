@@ -18,7 +18,7 @@ from workbench.services.labelling.roles import Role
 from workbench.tui.desk import Desk
 from workbench.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.tui.widgets.card_texts import CardTexts
-from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.cells import as_typed, printable
 
 HEARTBEAT_S = 60.0
 LOOK_AGAIN_S = 10.0
@@ -33,7 +33,7 @@ Nothing is left for {name} to label.
 
 New items appear here by themselves. A coordinator opens them with
 
-  workbench assign {database} --annotators {name},OTHER --per-item 2
+  workbench assign {database} --annotators {typed},OTHER --per-item 2
 
 If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
 
@@ -137,7 +137,7 @@ class ItemFlow(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(_NOBODY.format(database=printable(self.project.path.name)))
+        self._say_empty(_NOBODY.format(database=as_typed(self.project.path.name)))
 
     def open_item(self, completion: int) -> None:
         """Go back to one of the person's own items."""
@@ -321,9 +321,8 @@ class ItemFlow(JudgingScreen):
         elif self._desk is not None and self._desk.paused:
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
-            self._say_empty(
-                _NOTHING_LEFT.format(name=printable(self._person), database=printable(self.project.path.name))
-            )
+            names = {"name": printable(self._person), "typed": as_typed(self._person)}
+            self._say_empty(_NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

@@ -16,7 +16,7 @@ import pytest
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
 from workbench.services.project import Project, open_project
-from workbench.store import place
+from workbench.store import generation, logs, place
 from workbench.store.backup import backup
 
 
@@ -235,3 +235,27 @@ def test_writing_the_log_back_is_no_replacement(project: Project) -> None:
         _write(project)
         project.database.write_back()
     _write(project)
+
+
+@pytest.mark.parametrize("page", ["where it was", "elsewhere"])
+def test_what_another_thread_has_seen_meanwhile_is_no_other_copy(
+    project: Project, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    """One thread has read the file's state; before it compares, others write, and a second thread looks."""
+    read, alone = generation.in_page, logs.alone
+    pending = [1]
+
+    def late(found: object) -> object:
+        if pending and pending.pop():
+            _write(project)
+            project.database.write_back()
+            project.database.require_contents()
+        return found
+
+    if page == "elsewhere":
+        monkeypatch.setattr(generation, "in_page", lambda _: None)
+        monkeypatch.setattr(logs, "alone", lambda path: late(alone(path)))
+    else:
+        monkeypatch.setattr(generation, "in_page", lambda held: late(read(held)))
+    project.database.require_contents()
+    assert not pending

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 from pathlib import Path
@@ -73,7 +74,8 @@ def _require_source(path: Path, *, itself: bool) -> None:
     try:
         require_unused(path)
     except StoreError as error:
-        raise StoreError(error.message, f"{error.hint} Or take a backup of it: workbench backup {path} FILE") from error
+        take = f"workbench backup {shlex.quote(str(path))} FILE"
+        raise StoreError(error.message, f"{error.hint} Or take a backup of it: {take}") from error
 
 
 def _require_place(target: Path, path: Path) -> None:

@@ -218,6 +218,8 @@ class AdjudicationSession:
         Raises:
             AnnotationError: It was taken on many conflicts at once, which only go back together.
         """
+        # What is kept is newer than all that is stored.
+        bring_in(self._project)
         with self._database.write("full") as connection:
             newest = events.undoable(connection, self.person.id, "adjudication")[:1]
             for event in newest:

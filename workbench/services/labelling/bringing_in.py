@@ -42,18 +42,18 @@ def _are(count: int) -> str:
 
 def bring_in(project: Project) -> BroughtIn | None:
     """Store what this process has kept; None where nothing waits, or the file is still away."""
-    lines = project.kept.lines()
-    if not lines:
-        return None
-    file = project.kept.path
-    try:
-        report = put_lines(project, lines)
-    except StoreError as error:
-        if not error.is_away:
-            raise
-        return None
-    numbers = [int(str(refusal["line"])) for refusal in report.refusals]
-    project.kept.settle([lines[number - 1] for number in numbers])
+    with project.kept.held() as lines:
+        if not lines:
+            return None
+        file = project.kept.path
+        try:
+            report = put_lines(project, lines)
+        except StoreError as error:
+            if not error.is_away:
+                raise
+            return None
+        numbers = [int(str(refusal["line"])) for refusal in report.refusals]
+        project.kept.settle([lines[number - 1] for number in numbers])
     said = tuple(str(refusal["message"]) for refusal in report.refusals)
     return BroughtIn(stored=report.imported + report.unchanged, refused=said, file=file if said else None)
 

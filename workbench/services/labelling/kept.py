@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -21,6 +23,7 @@ from workbench.beside.own_files import append_own, require_own
 from workbench.beside.processes import IN_NAMES, life_named, this_process
 from workbench.errors import StoreError
 from workbench.model.label import LabelEvent, LabelLine, Task
+from workbench.store.events import ANSWERS
 
 _MOST_BYTES = 1 << 30
 _END = ".jsonl"
@@ -49,7 +52,7 @@ class Kept:
         self._database = database
         self._folder = _identity(database.parent)
         self._groups: list[_Group] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self.why: StoreError | None = None
         self.path: Path | None = None
 
@@ -61,6 +64,12 @@ class Kept:
     def lines(self) -> list[LabelLine]:
         """What waits, as label files hold it."""
         return [line for group in self._groups for line in group.lines]
+
+    @contextmanager
+    def held(self) -> Iterator[list[LabelLine]]:
+        """What waits, to be stored: while inside, nothing is added to it or taken back."""
+        with self._lock:
+            yield self.lines()
 
     def head(self, task: Task, subject: int, person: int) -> LabelEvent | None:
         """What a person said last of a subject, among what waits."""
@@ -80,10 +89,10 @@ class Kept:
             self._write(lines)
 
     def take_back(self, person: int) -> LabelEvent | None:
-        """Forget what a person gave last; None where nothing of theirs waits."""
+        """Forget the answer that a person gave last; None where none of theirs waits."""
         with self._lock:
             for group in reversed(self._groups):
-                if group.events[0].annotator == person:
+                if group.events[0].annotator == person and group.events[0].kind in ANSWERS:
                     self._groups.remove(group)
                     self._write_anew(self.lines())
                     return group.events[0]
@@ -107,7 +116,7 @@ class Kept:
         name = self._database.name
         then = (
             f"They are saved as soon as {name} is where it was, or when it is opened there the next time. By hand: "
-            f"workbench labels {name} import {self.path.name}"
+            + shlex.join(["workbench", "labels", str(self._database), "import", str(self.path)])
             if self.path
             else f"Put {name} back before you close it."
         )

@@ -25,7 +25,7 @@ from workbench.tui.adjudicate_actions import ADJUDICATE_ACTIONS, HIDDEN, NOBODY,
 from workbench.tui.judging import JudgingScreen
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
-from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.cells import as_typed, printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
@@ -102,7 +102,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def nobody(self) -> None:
         """Say how people come to be."""
-        self._say_empty(NOBODY.format(database=printable(self.project.path.name)))
+        self._say_empty(NOBODY.format(database=as_typed(self.project.path.name)))
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy:
@@ -130,8 +130,8 @@ class AdjudicateScreen(JudgingScreen):
         if not self._shown_version:
             self._look_at_guidelines()
         if opened is None:
-            names = {"name": printable(self._person), "database": printable(self.project.path.name)}
-            self._say_empty(NOTHING_LEFT.format(**names))
+            names = {"name": printable(self._person), "typed": as_typed(self._person)}
+            self._say_empty(NOTHING_LEFT.format(**names, database=as_typed(self.project.path.name)))
             return
         self.set_class(False, "empty")
         self._note = opened.conflict.note or self._note

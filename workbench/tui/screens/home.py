@@ -21,7 +21,7 @@ from workbench.tui.actions import Action
 from workbench.tui.app import SCREENS
 from workbench.tui.live import LiveScreen
 from workbench.tui.widgets import overview
-from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.cells import as_typed, printable
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.title_bar import TitleBar
 
@@ -142,7 +142,7 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(database=printable(str(self.project.path)))))
+            panel.update(content or Content(self._hint(name).format(database=as_typed(str(self.project.path)))))
 
     def _hint(self, name: str) -> str:
         status = self._seen.status

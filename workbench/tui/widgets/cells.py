@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Final, Literal
 
 from rich.cells import cell_len, set_cell_size
@@ -27,6 +28,11 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return _SHAPING.sub("", inert(_LINE_END.sub("↵", text).replace("\t", " ")))
+
+
+def as_typed(word: str) -> str:
+    """A file's or a person's name in one line, as a command that is shown has to have it."""
+    return printable(shlex.quote(word))
 
 
 def fit(text: str, width: int, align: Align = "left") -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import stat
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,10 +23,10 @@ from workbench.model.policy import AnnotationPolicy
 from workbench.model.selection import Selection, parse_condition
 from workbench.services.labelling import checks, ledger, people
 from workbench.services.labelling import kept as keeping
-from workbench.services.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.services.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
 from workbench.services.labelling.annotating import AnnotationItem, AnnotationSession, Answer
 from workbench.services.labelling.bringing_in import bring_in, bring_in_left
-from workbench.services.labelling.labels import import_labels
+from workbench.services.labelling.labels import import_labels, put_lines
 from workbench.services.project import Project, open_project
 from workbench.store import events
 
@@ -247,8 +249,10 @@ def test_by_hand_they_are_brought_in_as_a_label_file(
     (given,) = amira.submit(first, Answer(verdict="unsuitable", reason="proof", tags=("guessed",), keys=3))
     file = project.kept.path
     assert file is not None
-    assert f"workbench labels p.db import {file.name}" in project.kept.words()
     (tmp_path / "away").rename(project.path)
+    words = project.kept.words()
+    advised = shlex.split(words[words.index("workbench labels") :])
+    assert advised == ["workbench", "labels", str(project.path), "import", str(file)]
     for expected in ((1, 0), (0, 1)):
         report = import_labels(project, file)
         assert (report.imported, report.unchanged, report.refused) == (*expected, 0)
@@ -256,6 +260,88 @@ def test_by_hand_they_are_brought_in_as_a_label_file(
     assert bring_in(project) is not None
     (event,) = events.every(project.database.reader())
     assert (event.uuid, event.exclusion_reason, event.tags, event.keys) == (given, "proof", ("guessed",), 3)
+
+
+def _meanwhile(monkeypatch: pytest.MonkeyPatch, do: Callable[[], object]) -> Callable[[], None]:
+    """Have something done in another thread as soon as what is kept has been stored; returns what waits for its end."""
+    doing = threading.Thread(target=do)
+
+    def put(project: Project, lines: Any) -> Any:
+        report = put_lines(project, lines)
+        doing.start()
+        # It may have to wait until all of this is done.
+        doing.join(0.2)
+        return report
+
+    monkeypatch.setattr("workbench.services.labelling.bringing_in.put_lines", put)
+    return doing.join
+
+
+def test_what_is_kept_while_the_rest_is_stored_stays(
+    project: Project, amira: AnnotationSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file comes back, and goes once more just when what waited has been stored."""
+    first, _ = two(amira)
+    project.path.rename(tmp_path / "away")
+    (one,) = amira.submit(first, Answer(verdict="correct"))
+    (tmp_path / "away").rename(project.path)
+
+    why = StoreError("away", cause="moved")
+    (kept,) = project.kept.lines()
+    lines, said = (
+        [structs.replace(kept, uuid="other")],
+        [structs.replace(project.kept._groups[0].events[0], uuid="other")],
+    )
+    end = _meanwhile(monkeypatch, lambda: project.kept.keep(lines, said, why))
+    assert bring_in(project) is not None
+    end()
+    assert [line.uuid for line in project.kept.lines()] == ["other"]
+    file = project.kept.path
+    assert file is not None
+    assert len(file.read_text().splitlines()) == 1
+    assert [row[0] for row in stored(project)] == [one]
+
+
+def test_what_is_taken_back_while_it_is_stored_is_not_stored(
+    project: Project, amira: AnnotationSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = two(amira)
+    project.path.rename(tmp_path / "away")
+    amira.submit(first, Answer(verdict="correct"))
+    (tmp_path / "away").rename(project.path)
+    end = _meanwhile(monkeypatch, amira.undo)
+    bring_in(project)
+    end()
+    assert project.kept.count == 0
+    assert [event.kind for event in _current(project)] == ["retraction"]
+
+
+def test_who_takes_back_a_label_keeps_a_decision(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+    _, chen, conflict = _conflict(project, amira)
+    people.assign(project, ["chen"], per_item=1)
+    with closing(AnnotationSession(project, "chen")) as also_labels:
+        project.path.rename(tmp_path / "away")
+        uuid = chen.decide(conflict, Ruling(verdict="correct"))
+        with pytest.raises(StoreError, match="moved"):
+            also_labels.undo()
+    (tmp_path / "away").rename(project.path)
+    assert bring_in(project) is not None
+    assert events.by_uuid(project.database.reader(), uuid) is not None
+
+
+def test_the_decision_that_is_taken_back_is_the_newest_one(
+    project: Project, amira: AnnotationSession, tmp_path: Path
+) -> None:
+    _, chen, conflict = _conflict(project, amira)
+    project.path.rename(tmp_path / "away")
+    chen.decide(conflict, Ruling(verdict="correct"))
+    (tmp_path / "away").rename(project.path)
+    opened = chen.undo()
+    assert opened is not None
+    assert opened.subject == conflict.subject
+    assert bring_in(project) is None
+    state = "SELECT state FROM task_states WHERE task = 'correctness' AND subject = ?"
+    assert project.database.reader().execute(state, (conflict.subject,)).fetchone() == ("conflict",)
 
 
 def test_with_the_folder_gone_they_stand_among_the_users_own_files(
@@ -314,7 +400,8 @@ def test_a_label_that_can_no_longer_be_taken_stays_in_the_file(
     assert [row[0] for row in stored(project)] == [good]
 
 
-def test_a_decision_is_kept_like_a_label(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+def _conflict(project: Project, amira: AnnotationSession) -> tuple[AnnotationItem, AdjudicationSession, Conflict]:
+    """An item that amira and ben differ on, and chen, who is to decide."""
     with closing(AnnotationSession(project, "ben")) as ben:
         first, _ = two(amira)
         amira.submit(first, Answer(verdict="correct"))
@@ -326,6 +413,11 @@ def test_a_decision_is_kept_like_a_label(project: Project, amira: AnnotationSess
     chen = AdjudicationSession(project, "chen")
     conflict = chen.next()
     assert conflict is not None
+    return first, chen, conflict
+
+
+def test_a_decision_is_kept_like_a_label(project: Project, amira: AnnotationSession, tmp_path: Path) -> None:
+    first, chen, conflict = _conflict(project, amira)
     project.path.rename(tmp_path / "away")
     uuid = chen.decide(conflict, Ruling(verdict="correct", note="so"))
     assert project.kept.count == 1

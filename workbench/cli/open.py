@@ -46,6 +46,7 @@ def command(database: str | None = None, annotator: str | None = None, screen: s
     from workbench.services.settings import settings_of
 
     with project_at(database) as project:
+        project.require_writable()
         if annotator is not None:
             from workbench.services.labelling.people import require_annotator
 

@@ -61,6 +61,7 @@ def command(
         raise UsageError("Give --link or --revoke, not both.")
     address = Address(host=host, port=port, public_url=checked(public_url) if public_url else "")
     with project_at(database) as project:
+        project.require_writable()
         if revoke is not None:
             _revoke(project, revoke, as_json)
         elif link is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +13,10 @@ from workbench.beside.parts import part_folder
 from workbench.errors import StoreError, VerifierError
 from workbench.model.health import Finding
 from workbench.services.examining import examine
-from workbench.services.project import Project, opened_project
+from workbench.services.project import Project
 from workbench.store.backup import backup as write_backup
+from workbench.store.connection import Database
+from workbench.store.failures import explained
 from workbench.store.looking import looked_at
 
 if TYPE_CHECKING:
@@ -43,11 +46,11 @@ def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = 
     """As `backup`, for a database that may not be open; one on a full or read-only disk is copied all the same.
 
     Raises:
-        StoreError: See ``workbench.store.backup``, and ``opened_project``.
+        StoreError: See ``workbench.store.backup``, and ``workbench.store.connection.Database``.
     """
     try:
-        with opened_project(path) as project:
-            return backup(project, target, force=force, discard=discard)
+        with explained(path), closing(Database(path)) as database:
+            return write_backup(database, target, force=force, discard=discard)
     except StoreError as error:
         if error.cause not in ("space", "disk", "access"):
             raise

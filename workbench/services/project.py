@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench.services.labelling.kept import Kept
+from workbench.store.access import why_unwritable
 from workbench.store.connection import Database
-from workbench.store.failures import explained
+from workbench.store.looking import open_to_read
 
 
 class Project:
@@ -25,6 +26,14 @@ class Project:
         self.database = database
         self.kept = Kept(path)
 
+    def require_writable(self) -> None:
+        """Make sure that it can be written.
+
+        Raises:
+            StoreError: It was opened to be read alone; the message says why.
+        """
+        self.database.require_writable()
+
     def stop_reading(self) -> None:
         """End long reads in other threads, whose results nobody waits for any more."""
         self.database.interrupt_readers()
@@ -35,13 +44,14 @@ class Project:
 
 
 def open_project(path: Path | str, *, create: bool = False) -> Project:
-    """Open a database, or make it when ``create`` is set.
+    """Open a database, or make it when ``create`` is set; one that may not be written is opened to be read.
 
     Raises:
         StoreError: See ``workbench.store.connection.Database``.
     """
     place = Path(path)
-    return Project(place, Database(place, create=create))
+    why = why_unwritable(place)
+    return Project(place, Database(place, create=create) if why is None else open_to_read(place, why))
 
 
 @contextmanager
@@ -53,7 +63,7 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
     """
     project = open_project(path, create=create)
     try:
-        with explained(project.path):
+        with project.database.explained():
             yield project
     finally:
         project.close()

@@ -54,20 +54,13 @@ class Database:
     def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
         self._prepare(Path(path), unchecked=unchecked)
         _check_sqlite()
-        try:
+        with opening(self.path):
             _check_place(self.path, create=create)
             if create:
                 # Whoever was killed just after a new one had its name has left the folder in which it was made.
                 sweep(Path(os.path.realpath(self.path)).parent)
-            with explained(self.path):
-                self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
-            self._counts = migrations.latest_version() >= generation.SINCE
-        except OSError as error:
-            place = error.filename or self.path
-            raise StoreError(f"{place}: {error.strerror}.", "Check the name and its permissions.") from error
-        except UnicodeDecodeError as error:
-            # SQLite quotes what it can't read of a schema.
-            raise StoreError(f"{self.path}: the file is damaged.", go_back(self.path)) from error
+            self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
+        self._counts = migrations.latest_version() >= generation.SINCE
         self._place = Place(self.path)
 
     def _require_own(self) -> None:
@@ -91,6 +84,26 @@ class Database:
         """
         if self._place is not None:
             self._place.require()
+
+    def require_writable(self) -> None:
+        """Make sure that it was not opened to be read alone; also every write says so.
+
+        Raises:
+            StoreError: It was; the message says why.
+        """
+
+    @contextmanager
+    def explained(self) -> Iterator[None]:
+        """While inside, what the database can't do raises a StoreError; and so does its end, if what was read is wrong.
+
+        Raises:
+            StoreError: What has become of the file, or as `workbench.store.failures.explained`.
+        """
+        with explained(self.path):
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise self.explain(error) or error from None
 
     def explain(self, error: BaseException | None) -> BaseException | None:
         """What has become of the file, where a read fails because of that; else the error itself."""
@@ -159,6 +172,7 @@ class Database:
             WrittenError: Fewer rows were written than were sent, or others beside them.
             StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
         """
+        self.require_writable()
         self.require_place()
         connection = self._connection(durability if patient else f"{durability} impatient")
         if connection.in_transaction:
@@ -323,6 +337,38 @@ def open_connection(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
     return connection
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """While inside, whatever keeps a database from being opened raises a StoreError.
+
+    Raises:
+        StoreError: It may not be read or written, it is damaged, ….
+    """
+    try:
+        with explained(path):
+            yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or path}: {error.strerror}.", "Check the name and its permissions."
+        ) from error
+    except UnicodeDecodeError as error:
+        # SQLite quotes what it can't read of a schema.
+        raise StoreError(f"{path}: the file is damaged.", go_back(path)) from error
+
+
+def require_usable(path: Path) -> None:
+    """See that a file may be opened at all: it is one, on a local disk, and what lies beside it is its own.
+
+    Raises:
+        OSError: Where SQLite keeps a log there is a link or the like.
+        StoreError: It may not.
+    """
+    _check_sqlite()
+    _check_place(path, create=False)
+    migrations.require_bytes(path)
+    logs.require_own(path)
 
 
 def _check_place(path: Path, *, create: bool) -> None:

@@ -184,7 +184,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))
-    _require_bytes(path)
+    require_bytes(path)
     logs.require_own(path)
     connection = _open_plain(path)
     try:
@@ -235,7 +235,12 @@ def give_name(temporary: Path, path: Path) -> bool:
     return True
 
 
-def _require_bytes(path: Path) -> None:
+def require_bytes(path: Path) -> None:
+    """Refuse a file of 0 bytes: nobody has made a database of none.
+
+    Raises:
+        StoreError: It is one.
+    """
     if not path.stat().st_size:
         logged = any(path.with_name(path.name + end).exists() for end in logs.ENDS)
         raise StoreError(

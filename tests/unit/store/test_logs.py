@@ -118,7 +118,7 @@ def test_what_runs_writes_no_more_and_leaves_the_copy_alone(
         put(home / source, home / "p.db")
         runner.stdin.write("\n")
         runner.stdin.flush()
-        assert runner.stdout.readline() == "replaced\n"
+        assert runner.stdout.readline() == ("overwritten\n" if put is cp else "replaced\n")
         runner.stdin.close()
     assert runner.returncode == 0
     if put is cp or source == "copy.db":

@@ -105,6 +105,10 @@ class _Points:
                     reach(" ".join(sql.split()[:2]))
                 return super().execute(sql, *given)  # type: ignore[no-any-return]
 
+            def backup(self, *given: Any, **named: Any) -> None:
+                reach("backup()")
+                super().backup(*given, **named)
+
             def commit(self) -> None:
                 reach("commit()")
                 super().commit()

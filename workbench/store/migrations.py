@@ -1,6 +1,6 @@
 """Numbered migrations and the version a database carries.
 
-The version stands in ``PRAGMA user_version``; the names of applied migrations in sqlite-utils' own table. A
+The version stands in ``PRAGMA user_version``; the names of applied migrations in a table like sqlite-utils' own. A
 database written by a newer program is refused untouched; an older one is backed up, then migrated, in one
 transaction.
 """
@@ -34,6 +34,7 @@ from workbench.store import (
     schema_sets,
 )
 from workbench.store.failures import go_back, roll_back
+from workbench.store.templates import Template, applied_at, built
 from workbench.store.unlocked import OPENING
 
 Migration = Callable[[Any], None]
@@ -122,6 +123,18 @@ def _set_aside(db: Any, table: str) -> None:
     db.execute(f"ALTER TABLE {table} RENAME TO old_{table}")
 
 
+_TABLE_OF_NAMES = (
+    f"""CREATE TABLE IF NOT EXISTS "{schema_check.NAMES}" (
+   "id" INTEGER PRIMARY KEY,
+   "migration_set" TEXT,
+   "name" TEXT,
+   "applied_at" TEXT
+)""",
+    f"""CREATE UNIQUE INDEX IF NOT EXISTS "idx_{schema_check.NAMES}_migration_set_name"
+    ON "{schema_check.NAMES}" ("migration_set", "name")""",
+)
+"""In sqlite-utils' words: it takes it for its own."""
+
 _SHOWN = 3
 """Differences that a message names."""
 
@@ -147,25 +160,17 @@ def latest_version() -> int:
 
 def make(path: Path, version: int) -> None:
     """Create an empty database with the tables of a version, to be filled with rows of that version."""
-    connection = _open_plain(path, "rwc")
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        _apply(connection, path, version)
-    finally:
-        connection.close()
+    template(version).write(path)
 
 
-def in_memory(version: int, heard: Callable[[str], object] | None = None) -> sqlite3.Connection:
-    """An empty database of a version that is in no file, to compare others with.
+def template(version: int) -> Template:
+    """An empty database of a version, in no file."""
+    return _template(tuple(MIGRATIONS[:version]))
 
-    Args:
-        heard: Called with every statement that makes it.
-    """
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    connection.set_trace_callback(heard)
-    _apply(connection, Path(":memory:"), version)
-    connection.set_trace_callback(None)
-    return connection
+
+@lru_cache(maxsize=16)
+def _template(steps: tuple[Migration, ...]) -> Template:
+    return built(lambda connection: _run(connection, steps))
 
 
 def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = False) -> int:
@@ -199,7 +204,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
         if keep_copy:
             _keep_copy(connection, path)
         connection.execute("PRAGMA journal_mode = WAL")
-        _apply(connection, path, latest_version())
+        migrate(connection, path, latest_version())
         return changes_to_schema(connection)
     finally:
         connection.close()
@@ -282,18 +287,9 @@ def differences(connection: sqlite3.Connection, version: int) -> list[schema_che
 
 
 def made(version: int) -> Sequence[schema_check.Stored]:
-    """What this program makes in a database of a version, beside sqlite-utils' own table."""
-    return _made(tuple(MIGRATIONS[:version]))
-
-
-@lru_cache(maxsize=16)
-def _made(steps: tuple[Migration, ...]) -> Sequence[schema_check.Stored]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        for step in steps:
-            step(_Plain(connection))
-        _bring_triggers_back(connection, steps)
-        return schema_check.read(connection)
+    """What this program makes in a database of a version, beside the table of applied migrations."""
+    with closing(template(version).in_memory()) as connection:
+        return [row for row in schema_check.read(connection) if row.table != schema_check.NAMES]
 
 
 class _Plain:
@@ -309,9 +305,9 @@ class _Plain:
         return Database(self.conn)[table]
 
 
-def _open_plain(path: Path, mode: str = "rw") -> sqlite3.Connection:
+def _open_plain(path: Path) -> sqlite3.Connection:
     with OPENING:
-        address = f"{path.absolute().as_uri()}?mode={mode}"
+        address = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=10)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
@@ -361,28 +357,42 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
         give_name(part / copy.name, copy)
 
 
-def _apply(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    from sqlite_utils import Database as Utils
-    from sqlite_utils import Migrations
+def migrate(connection: sqlite3.Connection, path: Path, version: int) -> None:
+    """Bring an older database to a version, in one transaction.
 
-    numbered = Migrations("workbench")
-    for migration in MIGRATIONS[:version]:
-        numbered(name=migration.__name__)(migration)
+    Raises:
+        SchemaError: What was made is not what this program makes.
+        StoreError: A reference leads nowhere then.
+    """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        numbered.apply(Utils(connection, recursive_triggers=False))
-        _bring_triggers_back(connection, MIGRATIONS[:version])
+        _run(connection, MIGRATIONS[:version])
         if connection.execute("PRAGMA foreign_key_check").fetchone() is not None:
             raise StoreError(f"{path}: a migration left a dangling reference.", "The file was not changed.")
         require_ours(connection, path, version)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
         raise
+
+
+def _run(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:
+    """Take those of the steps that were not taken, and note each, in the caller's transaction."""
+    taken = _names(connection)
+    for statement in _TABLE_OF_NAMES:
+        connection.execute(statement)
+    for step in steps:
+        if step.__name__ not in taken:
+            step(_Plain(connection))
+            connection.execute(
+                f"INSERT INTO {schema_check.NAMES} (migration_set, name, applied_at) VALUES ('workbench', ?, ?)",
+                (step.__name__, applied_at()),
+            )
+    _bring_triggers_back(connection, steps)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {len(steps)}")
 
 
 def _bring_triggers_back(connection: sqlite3.Connection, steps: Sequence[Migration]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from workbench.store.schema_views import VIEWS
 
+FIRST_CHANGE = "INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, 9223372036854775807)"
+
 _CHANGES = (
     # What of the figures' columns has changed, in order: ``run_id`` NULL stands for the items themselves (their gold,
     # types and states). Copies of the columns carry the version they were made at; the token tells one history from
@@ -18,7 +20,7 @@ _CHANGES = (
     # Whoever is further behind than this reads everything anew.
     """CREATE TRIGGER changes_forgotten AFTER INSERT ON changes WHEN NEW.version % 10000 = 0
         BEGIN DELETE FROM changes WHERE version <= NEW.version - 20000; END""",
-    "INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, 9223372036854775807)",
+    FIRST_CHANGE,
     """CREATE TRIGGER item_states_noted AFTER INSERT ON item_states
         BEGIN INSERT INTO changes (first_id, last_id) VALUES (NEW.completion_id, NEW.completion_id); END""",
     """CREATE TRIGGER item_states_changed AFTER UPDATE ON item_states

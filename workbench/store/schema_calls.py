@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+SECRET = "INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))"
+
 VERSION_3: tuple[str, ...] = (
     # From it follow the delimiters around untrusted text; it never leaves the file.
     "CREATE TABLE secrets (id INTEGER PRIMARY KEY CHECK (id = 1), secret BLOB NOT NULL) STRICT",
-    "INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))",
+    SECRET,
     # Requests by the hash of their canonical form: samples of one request share its bytes.
     """CREATE TABLE requests (
         id INTEGER PRIMARY KEY,

@@ -17,7 +17,7 @@ DIGESTS: Final = {10: "b1ed66fa97bfafcf48dd8454f90f9858"}
 """Schema version -> `digest` of what its migrations make; a version without one is compared object by object."""
 
 NAMES: Final = "_sqlite_migrations"
-"""The table of applied migrations: sqlite-utils makes it, in words of its own."""
+"""The table of applied migrations; earlier programs had sqlite-utils make it, in words of its own."""
 
 _TEXT: Final = "iif(typeof({0}) IN ('text', 'null'), {0}, quote({0}))"
 # What is no text where text belongs is nothing of ours, and is not to be taken for it.

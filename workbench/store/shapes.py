@@ -116,22 +116,20 @@ class Schema:
 
     def __init__(self, version: int) -> None:
         self.version = version
-        statements: list[str] = []
-        with closing(migrations.in_memory(version, statements.append)) as connection:
+        self._template = migrations.template(version)
+        with closing(self._template.in_memory()) as connection:
             names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            self.tables = {name: _shape(connection, name, _added(statements, name)) for name in names}
+            self.tables = {name: _shape(connection, name, _added(self._template.statements, name)) for name in names}
             self.indexes = {
                 index.name: index
                 for name in names
                 if self.tables[name].by_rowid
                 for index in _indexes(connection, name)
             }
-            self._scratch = connection.serialize()
 
     def scratch(self) -> Connection:
         """An empty database with these tables and no triggers, in memory, to try rows on."""
-        connection = sqlite3.connect(":memory:", isolation_level=None)
-        connection.deserialize(self._scratch)
+        connection = self._template.in_memory()
         without_triggers(connection)
         return connection
 

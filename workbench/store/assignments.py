@@ -66,6 +66,15 @@ def open_own(
     return None if found is None else int(found[0])
 
 
+def has_own(connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int) -> bool:
+    """Whether a check or a repeat has been opened for the person."""
+    row = connection.execute(
+        "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = ? AND slot = ?",
+        (task, subject, purpose, annotator),
+    )
+    return row.fetchone() is not None
+
+
 def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
     """Put what the slot's person said before out of their sight while it is leased."""
     connection.execute("UPDATE assignments SET opened_at = ? WHERE id = ?", (at, slot))
@@ -145,7 +154,7 @@ def lease_again(
         "WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = ? AND state <> 'past'",
         (at, at + LEASE_SECONDS, annotator, task, subject, purpose),
     )
-    if purpose == "quota":
+    if purpose != "repeat":
         connection.execute(
             "DELETE FROM assignments WHERE task = ? AND subject = ? AND purpose = 'repeat' AND slot = ? "
             "AND state IN ('open', 'leased')",
@@ -182,7 +191,7 @@ def skip(connection: sqlite3.Connection, completion: int, annotator: int, at: fl
 
 
 def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
-    """The person has a skipped completion before them again."""
+    """The person has answered a completion that they had skipped."""
     connection.execute("DELETE FROM skips WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
 
 

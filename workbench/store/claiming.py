@@ -226,9 +226,12 @@ def unanswered_checks(connection: sqlite3.Connection, annotator: int) -> list[in
 
 
 def repeatable(connection: sqlite3.Connection, annotator: int, before: str) -> list[int]:
-    """Completions whose label of the round under way the person gave before a time and has not given once more."""
+    """Completions whose label of the round under way the person gave before a time and has not given once more.
+
+    Checks they answered are among them: else whatever comes twice would be none, and what is left would tell one.
+    """
     rows = connection.execute(
-        "SELECT e.subject FROM label_events AS e WHERE e.annotator_id = ?1 AND e.kind = 'label' "
+        "SELECT e.subject FROM label_events AS e WHERE e.annotator_id = ?1 AND e.kind IN ('label', 'check') "
         f"AND e.task = 'correctness' AND e.created_at <= ?2 AND {IN_FORCE} AND {OF_THIS_ROUND} "
         "AND NOT EXISTS (SELECT 1 FROM assignments AS a WHERE a.annotator_id = ?1 AND a.task = 'correctness' "
         "AND a.subject = e.subject AND (a.purpose = 'repeat' OR a.state = 'leased') AND a.state <> 'past') "
@@ -244,7 +247,9 @@ def served(connection: sqlite3.Connection, annotator: int) -> int:
     """How many items a person has been served: those they have, and those they skipped."""
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
-        "AND state <> 'past') + (SELECT count(*) FROM skips WHERE annotator_id = ?1)",
+        "AND state <> 'past') + (SELECT count(*) FROM skips AS k WHERE k.annotator_id = ?1 AND NOT EXISTS "
+        "(SELECT 1 FROM assignments AS a WHERE a.annotator_id = ?1 AND a.task = 'correctness' "
+        "AND a.subject = k.completion_id AND a.state IN ('leased', 'away')))",
         (annotator,),
     ).fetchone()
     return row[0]

@@ -135,13 +135,13 @@ def _take(
     for completion in store.open_items(home, person, selection):
         mixed = serving.mixed_in(home, person, policy, at) if len(taken) < limit else None
         if mixed is not None:
-            serving.lease(home, person, mixed, policy, at)
+            serving.lease(home, person, mixed, policy, at, ahead_of=completion)
             taken.append(mixed.completion)
         if len(taken) >= limit:
             break
         slot = claiming.slot_on(home, person, completion)
         if slot is not None:
-            serving.lease(home, person, claiming.Found(slot, completion), policy, at)
+            serving.lease(home, person, claiming.Found(slot, completion), policy, at, ahead_of=completion)
             taken.append(completion)
     return taken
 

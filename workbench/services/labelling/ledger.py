@@ -60,6 +60,9 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
     bundle_seals.seal(connection, event.uuid)
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
+    elif event.task == "correctness" and event.kind in events.ANSWERS:
+        # Not before: one that is left on its second coming comes again, a check too.
+        assignments.unskip(connection, event.subject, event.annotator)
 
 
 def reveal(connection: events.Connection, person: int, task: Task, subject: int, what: str) -> None:

@@ -35,24 +35,33 @@ def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, 
     if people.is_paused(connection, person):
         return None
     assignments.free_expired(connection, at)
-    found = claiming.next_fresh(connection, person)
-    if found is not None:
-        found = mixed_in(connection, person, policy, at) or found
+    fresh = claiming.next_fresh(connection, person)
+    if fresh is not None:
+        found = mixed_in(connection, person, policy, at) or fresh
     else:
         found = claiming.next_skipped(connection, person)
     if found is None:
         return _serve_untyped(connection, person, at)
-    lease(connection, person, found, policy, at)
+    lease(connection, person, found, policy, at, ahead_of=fresh.completion if fresh else None)
     return found.completion
 
 
 def lease(
-    connection: people.Connection, person: int, found: claiming.Found, policy: AnnotationPolicy, at: float
+    connection: people.Connection,
+    person: int,
+    found: claiming.Found,
+    policy: AnnotationPolicy,
+    at: float,
+    *,
+    ahead_of: int | None = None,
 ) -> None:
-    """Lease an item to a person, with what they need to answer its question's type."""
+    """Lease an item to a person, with what they need to answer its question's type.
+
+    Args:
+        ahead_of: The fresh completion that comes next, or is this one; None where no fresh one is left.
+    """
     assignments.lease(connection, found.slot, person, at)
-    assignments.unskip(connection, found.completion, person)
-    _lease_type(connection, found.completion, person, policy, at)
+    _lease_type(connection, found.completion, person, policy, at, ahead_of)
 
 
 def mixed_in(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> claiming.Found | None:
@@ -78,7 +87,12 @@ def _before(policy: AnnotationPolicy, at: float) -> str:
 
 
 def _lease_type(
-    connection: people.Connection, completion: int, person: int, policy: AnnotationPolicy, at: float
+    connection: people.Connection,
+    completion: int,
+    person: int,
+    policy: AnnotationPolicy,
+    at: float,
+    ahead_of: int | None,
 ) -> None:
     """Lease what the person needs to answer the question's type, as far as it is open to them."""
     question, _ = states.question_of(connection, completion)
@@ -86,7 +100,7 @@ def _lease_type(
     if purpose == "repeat":
         slot = _repeated_type(connection, question, person, policy, at)
     elif purpose == "check" and not assignments.is_assigned(connection, "type", question):
-        slot = assignments.open_own(connection, "check", "type", question, person, stamp(at))
+        slot = _checked_type(connection, question, person, at, ahead_of)
     else:
         _lease_open_type(connection, question, person, at)
         return
@@ -104,11 +118,25 @@ def _lease_open_type(connection: people.Connection, question: int, person: int, 
         assignments.hide_earlier(connection, slot, stamp(at))
 
 
+def _checked_type(
+    connection: people.Connection, question: int, person: int, at: float, ahead_of: int | None
+) -> int | None:
+    """A check's type is asked where that of the item it comes ahead of is: that others have given all would show."""
+    if ahead_of is None:
+        asked = assignments.has_own(connection, "check", "type", question, person)
+    else:
+        beside, _ = states.question_of(connection, ahead_of)
+        asked = claiming.open_type_slot(connection, beside, person) is not None
+        asked = asked or assignments.holds(connection, "type", beside, person)
+    return assignments.open_own(connection, "check", "type", question, person, stamp(at)) if asked else None
+
+
 def _repeated_type(
     connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
 ) -> int | None:
     """The type is asked once more too, unless the person has given it only lately."""
-    typed = events.current_of(connection, "type", question, person)
+    said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
+    typed = next(filter(None, said), None)
     if typed is None or typed.created_at > _before(policy, at):
         return None
     return assignments.open_own(connection, "repeat", "type", question, person, stamp(at))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -129,7 +130,10 @@ def rescued(folder: Path) -> str:
 
 def repaired(folder: Path) -> str:
     with closing(Database(folder / "p.db")) as database:
-        ok = database.reader().execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        try:
+            ok = database.reader().execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        except sqlite3.DatabaseError:
+            ok = False
     assert not ok or (folder / "p.db.before-repair-1").exists()
     return "new" if ok else "old"
 
@@ -252,6 +256,8 @@ def kill_at(run: Killer, fresh: Callable[[str], Path], name: str, point: int) ->
         case = case._replace(words="restore p.db copy.db")
     ended = run.run(folder, *(case.again or case.words).split())
     assert not ended.killed
+    if case.again is None:
+        assert case.outcome(folder) == case.done, "the same, run to its end"
     require_swept(folder)
     return found
 

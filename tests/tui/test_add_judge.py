@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import tomllib
 from pathlib import Path
@@ -221,3 +222,17 @@ async def test_an_annotator_adds_no_judge(project: Project) -> None:
         await settle(pilot)
         assert type(app.screen).__name__ == "HomeScreen"
         assert text_of(app, "TitleBar")
+
+
+@pytest.mark.parametrize("turns", range(0, 60, 4))
+async def test_to_quit_while_the_form_comes_is_no_error(project: Project, turns: int) -> None:
+    app = WorkbenchApp(project)
+    async with app.run_test(size=SIZES[1]) as pilot:
+        await pilot.pause()
+        app.open_screen("add_judge")
+        while not (app.screen.query("#option-kind") or app.screen.query(OptionSection)):
+            await asyncio.sleep(0)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        await app.action_quit()
+    assert app.return_code == 0

@@ -14,8 +14,11 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.css.query import NoMatches
 from textual.screen import Screen
+from textual.widget import MountError
 from textual.widgets import Input
+from textual.worker import WorkerFailed
 
 from workbench.errors import UsageError, WorkbenchError
 from workbench.services.logs import app_log
@@ -324,6 +327,13 @@ class WorkbenchApp(App[None]):
             self.call_later(self.run_action, action.run, self if action in self.EVERYWHERE else screen)
 
         return run_action
+
+    def _handle_exception(self, error: Exception) -> None:
+        """What misses a widget while the app ends is no error: they are closed one after the other."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        ends = self.leaving or not self._running
+        if not (ends and isinstance(cause, NoMatches | MountError)):
+            super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
         """End with a message instead of a traceback, which would show data; the traceback goes to the log."""

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated
+from uuid import UUID
 
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from workbench.model.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelVerdict, Task
+from workbench.model.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
 from workbench.model.taxonomy import is_subtype
 
 LONGEST = 100_000
@@ -84,7 +85,7 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         message, _, field = str(error).partition(" - at `$.")
         raise MalformedError(field.rstrip("`") or "row", message) from None
     event = LabelEvent(
-        uuid=read.uuid,
+        uuid=canonical("uuid", read.uuid),
         kind=read.kind,
         task=read.task,
         subject=read.subject,
@@ -99,8 +100,8 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
         tags=_list("tags", read.tags),
         partial=read.partial,
         note=read.note,
-        supersedes=read.supersedes,
-        seen=_list("seen", read.seen),
+        supersedes=None if read.supersedes is None else canonical("supersedes", read.supersedes),
+        seen=tuple(canonical("seen", uuid) for uuid in _list("seen", read.seen)),
         unblinded=bool(read.unblinded),
         guideline=read.guideline,
         schema=read.schema,
@@ -139,6 +140,36 @@ def _check_text(row: Mapping[str, object]) -> None:
             value.encode()
         except UnicodeEncodeError:
             raise MalformedError(field, "it is no UTF-8 text") from None
+
+
+def canonical(field: str, text: str) -> str:
+    """A uuid in the one form in which events hold it, so that two forms of one are not two events.
+
+    Raises:
+        MalformedError: It is none.
+    """
+    try:
+        found = UUID(text)
+    except ValueError:
+        found = None
+    # Python reads more as digits than a uuid has.
+    if found is None or text.lower().removeprefix("urn:uuid:").strip("{}").replace("-", "") != found.hex:
+        raise MalformedError(field, f"{text[:100]!r} is no uuid")
+    return str(found)
+
+
+def with_canonical_uuids(line: LabelLine) -> LabelLine:
+    """A line of a label file with the uuids in it as events hold them.
+
+    Raises:
+        MalformedError: One is none.
+    """
+    return structs.replace(
+        line,
+        uuid=line.uuid and canonical("uuid", line.uuid),
+        supersedes=line.supersedes and canonical("supersedes", line.supersedes),
+        seen=line.seen and tuple(canonical("seen", uuid) for uuid in line.seen),
+    )
 
 
 def _list(field: str, text: str | None) -> tuple[str, ...]:

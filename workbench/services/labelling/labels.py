@@ -130,6 +130,7 @@ def _take(
     stored: list[LabelEvent] = []
     connection.execute("SAVEPOINT line")
     try:
+        line = event_rows.with_canonical_uuids(line)
         if first is not None:
             first(connection, line)
         stored = _put_line(connection, line)
@@ -337,11 +338,7 @@ def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) ->
 def _uuid(line: LabelLine, key: tuple[str, ...], suffix: str = "") -> str:
     if line.uuid is None:
         return str(uuid5(NAMESPACE, "\x1f".join(key)))
-    try:
-        uuid = UUID(line.uuid)
-    except ValueError:
-        raise _Refused("uuid", f"{line.uuid!r} is no uuid") from None
-    return str(uuid5(uuid, suffix)) if suffix else str(uuid)
+    return str(uuid5(UUID(line.uuid), suffix)) if suffix else line.uuid
 
 
 def _superseded(

@@ -36,10 +36,8 @@ def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, 
         return None
     assignments.free_expired(connection, at)
     fresh = claiming.next_fresh(connection, person)
-    if fresh is not None:
-        found = mixed_in(connection, person, policy, at) or fresh
-    else:
-        found = claiming.next_skipped(connection, person)
+    mixed = fresh and mixed_in(connection, person, policy, at)
+    found = mixed or fresh or claiming.next_skipped(connection, person)
     if found is None:
         return _serve_untyped(connection, person, at)
     lease(connection, person, found, policy, at, ahead_of=fresh.completion if fresh else None)

@@ -233,7 +233,8 @@ WRITTEN: dict[str, tuple[str, str]] = {
     ),
     "no seal": ("DELETE FROM event_seals WHERE uuid = '{0}'", "seal"),
     "an empty seal": ("UPDATE event_seals SET seal = x'' WHERE uuid = '{0}'", "seal"),
-    "a uuid of its own": ("UPDATE label_events SET uuid = '{0}x' WHERE uuid = '{0}'", "seal"),
+    "a uuid of its own": ("UPDATE label_events SET uuid = replace(uuid, '-7', '-8') WHERE uuid = '{0}'", "seal"),
+    "no uuid": ("UPDATE label_events SET uuid = '{0}x' WHERE uuid = '{0}'", "uuid"),
     "names changed about": (
         "CREATE TEMP TABLE names AS SELECT id, key FROM completions WHERE id IN (1, 2); "
         "UPDATE completions SET key = key || 'x' WHERE id IN (1, 2); "

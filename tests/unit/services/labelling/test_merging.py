@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
@@ -237,6 +239,31 @@ def test_a_malformed_event_is_refused_and_the_rest_merges(
     assert report.refused[0].what == (uuid(2) if column != "uuid" else "row 2")
     assert report.refused[0].message
     assert report.people == {"bob": 1, "eve": 1}
+
+
+@pytest.mark.parametrize("form", [str.upper, "{{{}}}".format, lambda text: text.replace("-", ""), "urn:uuid:{}".format])
+def test_another_form_of_a_uuid_is_the_same_event(home: Project, other: Project, form: Callable[[str], str]) -> None:
+    name = "0d5b9c1e-abcd-4000-8000-00000000000a"
+    add(other, said(1, "ann", uuid=name), said(2, "ann", supersedes=name, verdict="incorrect"), said(3, "bob"))
+    copied = copy(other, other.path.parent / "copied")
+    assert merged(home, open_project(other.path)).events_new == 3
+    before = canonical(home)
+    change(copied, "UPDATE label_events SET uuid = ? WHERE uuid LIKE '0d%'", values=(form(name),))
+    change(copied, "UPDATE label_events SET supersedes = ? WHERE supersedes LIKE '0d%'", values=(form(name),))
+    report = merged(home, copied)
+    assert (report.events_new, report.unchanged, report.refused) == (0, 3, [])
+    assert canonical(home) == before
+
+
+@pytest.mark.parametrize("strange", ["０d5b9c1eabcd40008000000000000000a", "_d5b9c1eabcd4000800000000000000a", "mine"])
+@pytest.mark.parametrize("column", ["uuid", "supersedes", "seen"])
+def test_what_is_no_uuid_names_no_event(home: Project, other: Project, column: str, strange: str) -> None:
+    add(other, said(1, "bob"), said(2, "ann"))
+    value = json.dumps([strange]) if column == "seen" else strange
+    ann = "(SELECT id FROM annotators WHERE name = 'ann')"
+    change(other, f"UPDATE label_events SET {column} = ? WHERE annotator_id = {ann}", values=(value,))
+    report = merged(home, other)
+    assert (report.events_new, [row.field for row in report.refused]) == (1, [column])
 
 
 def test_what_concerns_no_item_here_or_another_text_is_refused(home: Project, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_skipped_item_that_is_left_on_its_second_coming_comes_again(project: P
 def type_each_question(project: Project, name: str) -> None:
     """Somebody labels one item of each question, and leaves the others to others."""
     session = at_work(project, name, FRESH)
-    asked = set()
+    asked: set[int] = set()
     while (item := following(session)).question not in asked or len(asked) < 2:
         if item.question in asked:
             session.skip(item)

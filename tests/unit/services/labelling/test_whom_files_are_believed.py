@@ -183,3 +183,33 @@ def test_an_answer_closes_what_it_answers(
 
 def people_of(project: Project) -> dict[str, int]:
     return dict(project.database.reader().execute("SELECT name, id FROM annotators").fetchall())
+
+
+OWN, THEIRS = "0d5b9c1e-abcd-4000-8000-00000000000a", "0d5b9c1e-abcd-4000-8000-00000000000b"
+
+
+def test_one_uuid_in_other_forms_is_one_label(project: Project, tmp_path: Path) -> None:
+    said = HISTORY | {"kind": "label", "task": "correctness"}
+    forms = (OWN, OWN.upper(), f"{{{OWN}}}", OWN.replace("-", ""), f"urn:uuid:{OWN}")
+    strange = (OWN.replace("0", "０"), f"0_{OWN[1:]}".replace("0_d", "_d"), f" {OWN}", "mine")
+    report = taken(project, tmp_path, *(line(**said | {"uuid": form}) for form in (*forms, *strange)))
+    assert (report.imported, report.unchanged) == (1, len(forms) - 1)
+    assert [refusal["field"] for refusal in report.refusals] == ["uuid"] * len(strange)
+    assert project.database.reader().execute("SELECT uuid FROM label_events").fetchall() == [(OWN,)]
+
+
+@pytest.mark.parametrize("field", ["supersedes", "seen"])
+def test_what_is_anothers_is_so_in_any_form_of_its_uuid(project: Project, tmp_path: Path, field: str) -> None:
+    said = HISTORY | {"kind": "label", "task": "correctness"}
+    assert taken(project, tmp_path, line(**said | {"annotator": "ben", "uuid": THEIRS})).imported == 1
+    name = THEIRS.upper() if field == "supersedes" else [THEIRS.upper()]
+    report = taken(project, tmp_path, line(**said | {"uuid": OWN, field: name}))
+    assert [refusal["field"] for refusal in report.refusals] == [field]
+
+
+def test_a_decision_is_not_taken_back_by_another_form_of_its_uuid(project: Project, tmp_path: Path) -> None:
+    ruled = HISTORY | {"kind": "adjudication", "role": "adjudicator", "task": "correctness", "uuid": THEIRS}
+    assert taken(project, tmp_path, line(annotator="o1", **ruled)).imported == 1
+    back = HISTORY | {"kind": "retraction", "task": "correctness", "verdict": None, "supersedes": THEIRS.upper()}
+    report = taken(project, tmp_path, line(annotator="o1", **back), only="o1")
+    assert [refusal["field"] for refusal in report.refusals] == ["supersedes"]

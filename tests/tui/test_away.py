@@ -81,3 +81,57 @@ async def test_a_read_that_fails_on_an_overwritten_file_says_what_has_become_of_
         assert not [text for text in said if "malformed" in text or "went wrong" in text]
         assert project.kept.count == 1
     project.close()
+
+
+async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = make(tmp_path)
+    away = tmp_path / "away"
+    async with desk(project) as it:
+        first = it.completion
+        project.path.rename(away)
+        await it.press("c", *"because", "enter")
+        assert "because" in it.line()
+        said = [notice.message for notice in it.app._notifications]
+        assert sum("put it back" in text for text in said) == 1
+        await it.press("1")
+        assert [one.note for one in project.kept.lines()] == ["because"]
+        await it.press("z")
+        await until(it.pilot, lambda: it.completion == first)
+        assert "because" in it.line()
+        await it.press("1")
+        away.rename(project.path)
+        it.screen.bring_in()
+        await until(it.pilot, lambda: project.kept.count == 0)
+        await until(it.pilot, lambda: labels(project) == [(first, "correct")])
+        with project.database.reading() as reader:
+            assert reader.execute("SELECT note FROM label_events WHERE kind = 'label'").fetchall() == [("because",)]
+            assert reader.execute("SELECT * FROM drafts").fetchall() == []
+    project.close()
+
+
+async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_again_and_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = make(tmp_path)
+    away = tmp_path / "away"
+    async with desk(project) as it:
+        first = it.completion
+        project.path.rename(away)
+        await it.press("c", *"because", "enter")
+        away.rename(project.path)
+        await it.press("s")
+        assert it.completion != first
+        for _ in range(8):
+            if it.completion != first:
+                await it.press("s")
+        assert it.completion == first
+        assert "because" in it.line()
+        assert it.screen._desk is not None
+        it.screen._desk.session.heartbeat()
+        with project.database.reading() as reader:
+            assert reader.execute("SELECT completion_id, note FROM drafts").fetchall() == [(first, "because")]
+    project.close()

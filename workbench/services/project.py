@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from workbench.services.labelling.begun_notes import BegunNotes
 from workbench.services.labelling.kept import Kept
 from workbench.store.access import why_unwritable
 from workbench.store.connection import Database
@@ -19,12 +20,14 @@ class Project:
         path: The database file.
         database: The open database.
         kept: Labels that wait until the database's file is back where it was.
+        begun: Notes that go with no label yet.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
         self.path = path
         self.database = database
         self.kept = Kept(path)
+        self.begun = BegunNotes(database)
 
     def require_writable(self) -> None:
         """Make sure that it can be written.

@@ -115,7 +115,7 @@ class AdjudicationSession:
             opinions=rulings.opinions(reader, self.person.id, labels),
             round=current_round(stored),
             earlier=rulings.overtaken(stored),
-            note=drafts.of(reader, self.person.id, item.completion) if task == "correctness" else "",
+            note=self._begun(reader, item.completion) if task == "correctness" else "",
             own=rulings.ruling_of(standing) if own and standing is not None else None,
         )
 
@@ -185,6 +185,7 @@ class AdjudicationSession:
         lines = list(history_lines(label_lines.placed(self._held, [event])))
         self._project.database.require_contents()
         self._project.kept.keep(lines, [event], why)
+        self._forget_note(conflict)
         return event.uuid
 
     def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:
@@ -200,13 +201,24 @@ class AdjudicationSession:
             )
             if conflict.task == "correctness":
                 drafts.drop(connection, self.person.id, conflict.item.completion)
+        self._forget_note(conflict)
         return uuid
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
-        """Keep a note on a completion that goes with no decision yet."""
+        """Keep a note on a completion that goes with no decision yet; it is at hand also where it can't be stored.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
         if conflict.task == "correctness":
-            with self._database.write("full") as connection:
-                drafts.keep(connection, self.person.id, conflict.item.completion, note)
+            self._project.begun.keep(self.person.id, conflict.item.completion, note)
+
+    def _begun(self, reader: events.Connection, completion: int) -> str:
+        return self._project.begun.of(self.person.id, completion, drafts.of(reader, self.person.id, completion))
+
+    def _forget_note(self, conflict: Conflict) -> None:
+        if conflict.task == "correctness":
+            self._project.begun.forget(self.person.id, conflict.item.completion)
 
     def skip(self, conflict: Conflict) -> None:
         """Leave a conflict for later."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from workbench.services.labelling.answers import check_answer, says_the_same
 from workbench.services.labelling.bringing_in import bring_in
 from workbench.services.labelling.label_export import history_lines
 from workbench.services.labelling.serving import Progress as Progress
+from workbench.services.labelling.standing import KIND, PURPOSE, TASKS, Standing, answered, standing, subject_of
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
 from workbench.store import assignments, blind, claiming, drafts, events, flags, label_lines, people, reading
@@ -34,20 +35,6 @@ GUIDELINES = guidelines.TEXT
 
 PAUSED = "The coordinator would like to speak with you before you go on."
 """What a person who is paused is told, whatever the reason."""
-
-_KIND: dict[Purpose, EventKind] = {"quota": "label", "check": "check", "repeat": "repeat"}
-_TASKS: tuple[Task, ...] = ("correctness", "type")
-_PURPOSE: dict[EventKind, Purpose] = {kind: purpose for purpose, kind in _KIND.items()}
-
-
-class _Standing(NamedTuple):
-    """Where an answer to an item would stand: what for, after which own one, and what its subject is called."""
-
-    purpose: Purpose
-    mine: LabelEvent | None
-    round: int
-    revealed: bool
-    place: label_lines.Place
 
 
 class AnnotationSession:
@@ -81,7 +68,7 @@ class AnnotationSession:
         self._held = project.database.open()
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
-        self._known: dict[tuple[Task, int], _Standing] = {}
+        self._known: dict[tuple[Task, int], Standing] = {}
 
     def close(self) -> None:
         """Close the reading connection; leases stay until they are released or run out."""
@@ -123,7 +110,7 @@ class AnnotationSession:
         """
         self._database.require_contents()
         with explained(self._database.path):
-            found = {(task, _subject(task, item)): self._standing(self._held, task, item) for task in _TASKS}
+            found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
         self._database.require_contents()
         self._known |= found
 
@@ -139,7 +126,7 @@ class AnnotationSession:
             reason=verdict.reason if verdict else None,
             subtype=subtype.subtype if subtype else None,
             unsure=verdict.unsure if verdict else False,
-            note=verdict.note if verdict else reading.own_draft(self._blind, completion),
+            note=verdict.note if verdict else self._begun(completion),
             tags=verdict.tags if verdict else (),
             partial=verdict.partial if verdict else None,
             flagged=asked is not None,
@@ -168,6 +155,7 @@ class AnnotationSession:
             if not error.is_away:
                 raise
             return self._keep(item, answer, at, error)
+        self._forget_note(item, answer)
         with self._lock, suppress(StoreError):
             self._know(item)
         return stored
@@ -194,46 +182,36 @@ class AnnotationSession:
             with suppress(StoreError):
                 self._know(item)
             for task in (task for task, value in given if value is not None):
-                stood = self._known[task, _subject(task, item)]
-                mine = self._project.kept.head(task, _subject(task, item), self.person.id) or stood.mine
+                stood = self._known[task, subject_of(task, item)]
+                mine = self._project.kept.head(task, subject_of(task, item), self.person.id) or stood.mine
                 if mine is None or not says_the_same(mine, answer):
                     event = self._event_of(task, stood._replace(mine=mine), item, answer, at)
                     placed.append(label_lines.Placed(event, self.person.name, self.person.role, stood.place))
         if placed:
             self._project.kept.keep(list(history_lines(placed)), [one.event for one in placed], why)
+        self._forget_note(item, answer)
         return [one.event.uuid for one in placed]
-
-    def _standing(self, connection: events.Connection, task: Task, item: AnnotationItem) -> _Standing:
-        subject, answered = _subject(task, item), _answered(task, item)
-        purpose = assignments.purpose_of(connection, task, subject, self.person.id, answered=answered)
-        return _Standing(
-            purpose=purpose,
-            mine=events.current_of(connection, task, subject, self.person.id, _KIND[purpose]),
-            round=events.round_of(connection, task, subject),
-            revealed=events.was_revealed(connection, self.person.id, task, subject),
-            place=label_lines.place(connection, task, subject),
-        )
 
     def _put(
         self, connection: events.Connection, task: Task, item: AnnotationItem, answer: Answer, at: str
     ) -> list[str]:
-        stood = self._standing(connection, task, item)
+        stood = standing(connection, self.person.id, task, item)
         if stood.mine is not None and says_the_same(stood.mine, answer):
             return []
-        edits_past = _answered(task, item) and stood.mine is None
-        self._take_slot(connection, task, _subject(task, item), stood.purpose, edits_past=edits_past)
+        edits_past = answered(task, item) and stood.mine is None
+        self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
         event = self._event_of(task, stood, item, answer, at)
         ledger.record(connection, event)
         if stood.purpose == "check" and task == "correctness":
             checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
 
-    def _event_of(self, task: Task, stood: _Standing, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
+    def _event_of(self, task: Task, stood: Standing, item: AnnotationItem, answer: Answer, at: str) -> LabelEvent:
         return LabelEvent(
             uuid=events.new_uuid(),
-            kind=_KIND[stood.purpose],
+            kind=KIND[stood.purpose],
             task=task,
-            subject=_subject(task, item),
+            subject=subject_of(task, item),
             annotator=self.person.id,
             created_at=at,
             round=stood.round,
@@ -301,7 +279,10 @@ class AnnotationSession:
             with self._lock:
                 of_type = taken.task == "type"
                 completion = reading.own_completion(self._blind, taken.subject) if of_type else taken.subject
-            return None if completion is None else self.open(completion)
+            if completion is None:
+                return None
+            self._project.begun.remember(self.person.id, completion, taken.note or "")
+            return self.open(completion)
         with self._database.write("full") as connection:
             self._require_at_work(connection)
             newest = events.undoable(connection, self.person.id)
@@ -320,7 +301,7 @@ class AnnotationSession:
         # Of two labels given in different places, the other one now stands.
         standing = events.current_of(connection, event.task, event.subject, self.person.id, event.kind)
         if standing is None:
-            purpose = _PURPOSE[event.kind]
+            purpose = PURPOSE[event.kind]
             assignments.lease_again(connection, event.task, event.subject, self.person.id, time.time(), purpose)
             if event.task == "correctness" and event.note:
                 drafts.keep(connection, self.person.id, event.subject, event.note)
@@ -369,12 +350,23 @@ class AnnotationSession:
         )
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
-        """Keep a note that is not submitted yet."""
-        with self._database.write("full") as connection:
-            drafts.keep(connection, self.person.id, item.completion, note)
+        """Keep a note that is not submitted yet; where it can't be stored it is at hand all the same.
+
+        Raises:
+            StoreError: It can't be stored now.
+        """
+        self._project.begun.keep(self.person.id, item.completion, note)
+
+    def _forget_note(self, item: AnnotationItem, answer: Answer) -> None:
+        if answer.verdict is not None:
+            self._project.begun.forget(self.person.id, item.completion)
+
+    def _begun(self, completion: int) -> str:
+        return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
 
     def heartbeat(self) -> None:
-        """Extend the leases of the open items."""
+        """Extend the leases of the open items, and store notes that could not be stored before."""
+        self._project.begun.try_to_store()
         with self._database.write("normal") as connection:
             assignments.renew(connection, self.person.id, time.time())
 
@@ -390,11 +382,3 @@ class AnnotationSession:
     def paused(self) -> str:
         """What to tell a person who gets no more items for now; empty while they do."""
         return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""
-
-
-def _subject(task: Task, item: AnnotationItem) -> int:
-    return item.completion if task == "correctness" else item.question
-
-
-def _answered(task: Task, item: AnnotationItem) -> bool:
-    return (item.verdict if task == "correctness" else item.subtype) is not None

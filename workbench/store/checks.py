@@ -11,7 +11,7 @@ from typing import Final
 from workbench.errors import StoreError
 from workbench.model.health import Finding, Remedy
 from workbench.model.progress import stepping
-from workbench.store import migrations, schema_findings
+from workbench.store import migrations, names, schema_findings
 from workbench.store.connection import MINIMUM_SQLITE
 from workbench.store.filesystem import file_system, is_network
 
@@ -41,7 +41,18 @@ def about_place(path: Path) -> list[Finding]:
         ("write-ahead log", lambda: _wal(path)),
         ("file system", lambda: _file_system(path)),
     )
-    return [_run(name, check) for name, check in checks]
+    return [*(_run(name, check) for name, check in checks), *_names(path)]
+
+
+def _names(path: Path) -> list[Finding]:
+    count = names.count(path)
+    if count == 1:
+        return []
+    message = (
+        f"the file has {count} names (hard links): what is written under one stands under all, and a log beside "
+        "another is not seen. That is no copy: workbench backup makes one"
+    )
+    return [Finding(name="names", ok=True, message=message)]
 
 
 def require_file(path: Path) -> None:

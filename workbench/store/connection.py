@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from workbench.beside.own_files import require_plain
 from workbench.beside.parts import sweep
 from workbench.errors import StoreError
-from workbench.store import column_files, generation, logs, migrations
+from workbench.store import column_files, generation, logs, migrations, names
 from workbench.store.contents import Contents, keep_open
 from workbench.store.counted import Counted
 from workbench.store.failures import explained, go_back, roll_back
@@ -336,6 +335,12 @@ def open_connection(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
+        try:
+            # Of two that open it under two names at the same moment both see the other now.
+            names.require_not_open_elsewhere(path)
+        except StoreError:
+            connection.close()
+            raise
     return connection
 
 
@@ -378,9 +383,7 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
-    for end in ("-wal", "-shm", "-journal"):
-        # SQLite would follow a link, and write where it leads.
-        require_plain(path.with_name(path.name + end))
+    names.require_logs(path)
 
 
 def _check_sqlite() -> None:

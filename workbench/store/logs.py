@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from workbench.errors import StoreError
-from workbench.store import generation
+from workbench.store import generation, names
 from workbench.store.generation import Generation
 from workbench.store.unlocked import OPENING, close_beside, opened_beside
 
@@ -57,6 +57,7 @@ def require_own(path: Path) -> None:
             "Nothing was read or written.",
             f"Open {second} instead, then remove one of the two names.",
         )
+    names.require_not_open_elsewhere(path)
     found = foreign_log(path)
     if found is not None:
         raise StoreError(

@@ -120,8 +120,9 @@ def outcome(folder: Path, name: str) -> str:
     if name == "backup":
         return {LABELLED: "new", COPIED: "old"}[models(folder / "copy.db")]
     if name == "archive":
-        restore(folder / "a.zip", folder / "again.db")
-        return {LABELLED: "new", COPIED: "old"}[models(folder / "again.db")]
+        read = folder / f"read-{len(list(folder.glob('read-*.db')))}.db"
+        restore(folder / "a.zip", read)
+        return {LABELLED: "new", COPIED: "old"}[models(read)]
     whole = LABELLED + 2 if name == "restore over a crash" else LABELLED
     try:
         found = models(folder / "p.db")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from workbench.formats.explain import RefusedError, explain_document, refusal
 from workbench.formats.source import detect_format, open_stream
 from workbench.model.downstream import DownstreamLine
 from workbench.model.item import Refusal
+from workbench.model.numbers import is_figure
 
 FORM: Final = 'A line is {"verifier": …, "benchmark": …, "score": …}, optionally with step, seed and n.'
 
@@ -106,6 +106,6 @@ def _value(name: str, value: object) -> Any:
         taken = msgspec.convert(value, _TYPES[name])
     except msgspec.ValidationError:
         raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
-    if name == "score" and not isfinite(taken):
-        raise RefusedError("wrong_type", name, "score is no finite number.")
+    if name == "score" and not is_figure(taken):
+        raise RefusedError("wrong_type", name, "score is no finite number, or above 1e100.")
     return taken

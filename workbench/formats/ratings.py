@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from workbench.formats.explain import RefusedError, explain_document, refusal
 from workbench.formats.source import open_once
 from workbench.model.agreement import Level
 from workbench.model.item import Refusal
+from workbench.model.numbers import is_figure
 
 FORM = 'A line is {"item": …, "annotator": …, "value": …}.'
 
@@ -165,7 +165,7 @@ def _number(value: Given) -> float:
         number = float(value)
     except OverflowError:
         number = float("inf")
-    if not isfinite(number):
+    if not is_figure(number):
         raise RefusedError("wrong_type", "value", "value is too large a number.")
     return number
 

@@ -10,6 +10,7 @@ import msgspec
 
 from workbench.formats.records import read_checked
 from workbench.model.item import Refusal
+from workbench.model.numbers import is_figure
 from workbench.model.run import VerdictRow
 
 _DECODER = msgspec.json.Decoder(VerdictRow)
@@ -28,8 +29,8 @@ def _fault(line: VerdictRow) -> tuple[str, str] | None:
     """A field, and what is wrong with it."""
     if line.verdict is None and line.score is None:
         return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
-    if line.score is not None and not isfinite(line.score):
-        return "score", "a score is a finite number"
+    if line.score is not None and not is_figure(line.score):
+        return "score", "a score is a finite number, 1e100 at most"
     if not (isfinite(line.ms) and line.ms >= 0):
         return "ms", "a time is a number of milliseconds from 0"
     return None

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import click
 import pytest
 
+import workbench
 from tests.commands import run
 from tests.helpers import make_project, numbered
+from workbench.cli import root
 from workbench.services.labelling.people import assign
 
 _COMMAND = re.compile(r"workbench ((?:'[^\n']*'|[^\s'();]+|[ ])+)")
@@ -57,3 +62,40 @@ def test_what_is_lost_can_be_rescued_as_advised(path: Path, tmp_path: Path) -> N
         assert rescue[:2] == ["rescue", str(path)]
     assert run(*rescue, cwd=tmp_path).returncode == 3
     assert (tmp_path / "NEW.db").exists()
+
+
+_ADVISED = re.compile(r"workbench ((?:[a-z-]+ ){1,2}?DB(?: (?!workbench )[^\s,;)`|]++)*+)(?! \|)")
+_DOCUMENTED = {"schemas.py"}
+"""Files that say what prints something, not what to do."""
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """The texts of a program that somebody may read, each whole, with a 1 for what is put into it."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(str(part.value) if isinstance(part, ast.Constant) else "1" for part in node.values)
+    elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        for child in ast.iter_child_nodes(node):
+            yield from _texts(child)
+
+
+def _commands() -> set[str]:
+    sources = [path for path in Path(workbench.__file__).parent.rglob("*.py") if path.name not in _DOCUMENTED]
+    texts = (text for path in sources for text in _texts(ast.parse(path.read_text(encoding="utf-8"))))
+    return {found[1].partition(". ")[0].rstrip(".:") for text in texts for found in _ADVISED.finditer(text)}
+
+
+@pytest.mark.parametrize("advised", sorted(_commands()))
+def test_an_advised_command_has_all_that_it_needs(advised: str) -> None:
+    command: click.Command = root
+    context, words = click.Context(root), advised.split()
+    while isinstance(command, click.Group):
+        # Some groups take the database before their command's name.
+        words = words[1:] if words[0] == "DB" and command is not root else words
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, click.Context(found, info_name=name, parent=context)
+    given, _, _ = command.make_parser(context).parse_args(words)
+    lacking = [one.opts[-1] for one in command.params if one.required and not given.get(one.name or "")]
+    assert advised.endswith("…") or not [option for option in lacking if option.startswith("--")]

@@ -76,7 +76,7 @@ def test_a_line_is_refused_with_its_field(
     assert words in refused.message
 
 
-@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "60 %", "1,5"])
+@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "-1e308", "60 %", "1,5"])
 def test_a_cell_that_is_no_finite_number_is_refused(tmp_path: Path, cell: str) -> None:
     path = written(tmp_path, "a.csv", f'verifier,benchmark,score\nrules,sums,"{cell}"\n')
     (refused,) = read(path, DEFAULT_MAX_LINE).refused

@@ -8,7 +8,6 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -22,6 +21,7 @@ from workbench.formats.source import detect_format, open_stream
 from workbench.model.candidates import CandidateRow, Id, ProblemCandidates
 from workbench.model.code import OUTCOMES
 from workbench.model.item import Refusal
+from workbench.model.numbers import is_figure
 
 
 class CandidateLine(Struct, frozen=True, kw_only=True):
@@ -147,8 +147,10 @@ def _check_values(task_id: str, at: str, one: CandidateRow) -> None:
     if not 0 <= one.average_test_score <= 1:
         message = f"{task_id}: a score is {one.average_test_score:g}. It is a share of tests, from 0 to 1."
         raise RefusedError("wrong_type", f"{at}.average_test_score", message)
-    if not isfinite(one.average_time_taken):
-        raise RefusedError("wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is no finite number.")
+    if not is_figure(one.average_time_taken):
+        raise RefusedError(
+            "wrong_type", f"{at}.average_time_taken", f"{task_id}: a time is no finite number (1e100 at most)."
+        )
     if one.outcomes is not None and set(one.outcomes) - set(OUTCOMES):
         message = f"{task_id}: outcomes are letters of {''.join(OUTCOMES)}, one a test."
         raise RefusedError("wrong_type", f"{at}.outcomes", message)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from workbench.formats.records import read_checked
 from workbench.model.code_figures import PassCount
 from workbench.model.item import Refusal
+
+_MOST: Final = 10**12
+"""Of solutions or tests, so that sums of them stay whole numbers of 64 bits."""
 
 _DECODER = msgspec.json.Decoder(PassCount)
 
@@ -30,6 +34,9 @@ def read(path: Path) -> Iterator[PassCount | Refusal]:
 def _fault(one: PassCount) -> tuple[str, str] | None:
     if (one.n is None) != (one.c is None):
         return ("n" if one.n is None else "c"), "n and c go together."
+    large = next((name for name in ("n", "total") if (getattr(one, name) or 0) > _MOST), None)
+    if large is not None:
+        return large, f"{large} is more than {_MOST:,}."
     if one.n is not None and one.c is not None:
         return None if 0 <= one.c <= one.n else ("c", f"c is {one.c}, and not from 0 to n, which is {one.n}.")
     if one.passed is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +12,7 @@ from workbench.errors import FormatError
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.records import read_checked
 from workbench.model.item import Refusal
+from workbench.model.numbers import is_figure
 from workbench.model.ranking import ScoredRow
 
 DATASETS: Final = ("HE_plus", "HE_base", "MBPP_plus", "MBPP_base")
@@ -83,5 +83,5 @@ def _fault(row: ScoredRow) -> tuple[str, str] | None:
     """A number that is none: JSON can spell numbers that are too large for a float."""
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
     values |= {SCORES[name]: score for name, score in _scores(row).items()}
-    wrong = next((name for name, value in values.items() if not isfinite(value)), None)
-    return None if wrong is None else (wrong, f"{wrong} is no finite number.")
+    wrong = next((name for name, value in values.items() if not is_figure(value)), None)
+    return None if wrong is None else (wrong, f"{wrong} is no finite number, or above 1e100.")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from hashlib import blake2b
-from math import isfinite
 from typing import Any, Final
 
 from msgspec import Struct
 
+from workbench.model.numbers import is_figure
 from workbench.model.verdict import OutcomeWord
 
 _LONGEST: Final = 100
@@ -100,4 +100,4 @@ def number_of(value: object) -> float | None:
         number = float(value)
     except (ValueError, OverflowError):
         return None
-    return number if isfinite(number) else None
+    return number if is_figure(number) else None

@@ -192,5 +192,5 @@ def _next(queue: StoredSet, name: str, waiting: Mapping[str, int], *, passed_ove
     if not waiting or passed_over:
         return f"workbench publish DB {name} FOLDER"
     if waiting.keys() == {"conflict"}:
-        return "workbench conflicts DB list"
+        return "workbench conflicts DB list --as NAME"
     return f"workbench assign DB --where set={queue.name} --annotators A,B"

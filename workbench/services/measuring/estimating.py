@@ -129,7 +129,9 @@ def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tupl
 
 def _check_labels(share: _Share, message: str) -> None:
     if not (share.truth >= 0).any():
-        raise UsageError(message, "Have some labelled, drawn at random from all: workbench assign DB")
+        raise UsageError(
+            message, "Have some labelled, drawn at random from all: workbench assign DB --annotators A,B --limit 200"
+        )
 
 
 def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:

@@ -89,10 +89,13 @@ def asked_by(project: Project, plan: CompletionPlan) -> Asked:
         asked = Asked(set=found.full_name, dataset=None, questions=members)
     if not asked.questions:
         raise UsageError(
-            f"There are no questions in {asked.set or asked.dataset}.", "Draw some with: workbench curate DB draw"
+            f"There are no questions in {asked.set or asked.dataset}.",
+            "Draw some with: workbench curate DB draw --per-type 2000",
         )
     if stored.hold_code(reader, asked.questions):
-        raise UsageError("These are problems of code.", "Have solutions written with: workbench code write-solutions")
+        raise UsageError(
+            "These are problems of code.", "Have solutions written with: workbench code write-solutions DB …"
+        )
     return asked
 
 

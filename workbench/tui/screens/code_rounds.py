@@ -33,7 +33,7 @@ from workbench.tui.widgets.virtual_table import VirtualTable
 Listed = Literal["problems", "steps", "models"]
 """What stands below the rounds."""
 
-_NONE_YET: Final = "No evolution yet: workbench code evolve DB"
+_NONE_YET: Final = "No evolution yet: workbench code evolve DB --name NAME …"
 
 
 class Grown(NamedTuple):

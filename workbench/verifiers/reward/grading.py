@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
+from workbench.model.numbers import is_figure
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.serving import number, whole
 
@@ -57,6 +57,6 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
     if not -1 <= place < len(values) or not values:
         raise ValueError(f"the model gives {len(values)} numbers a text, none at place {max(place, 0)}")
     value = values[place]
-    if not math.isfinite(value):
+    if not is_figure(value):
         raise ValueError(f"the score is {value}, which is no number to compare")
     return value

@@ -54,9 +54,10 @@ def test_a_file_may_have_scores_of_one_verifier_alone(tmp_path: Path) -> None:
         (row(ground_average_test_score="1"), "ground_average_test_score"),
         (row(average_test_score=float("nan")), "average_test_score"),
         (row(reward={"reward_score": float("-inf")}), "reward.reward_score"),
+        (row(average_test_score=1e308), "average_test_score"),
         ("nonsense", None),
     ],
-    ids=["score", "reward", "reward-score", "rank", "dataset", "task", "text", "nan", "infinite", "json"],
+    ids=["score", "reward", "reward-score", "rank", "dataset", "task", "text", "nan", "infinite", "huge", "json"],
 )
 def test_a_bad_row_is_refused_with_its_line_and_field(tmp_path: Path, text: str, field: str | None) -> None:
     found = scored_rows.read(written(tmp_path, row(), text, row()))

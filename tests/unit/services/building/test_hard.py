@@ -132,7 +132,7 @@ def test_three_people_with_known_labels_give_the_expected_set(tmp_path: Path) ->
     assert waiting.next == "workbench assign DB --where set=hard-queue --annotators A,B"
 
     say(project, ("c8", "ben", "-"))
-    assert build_hard(project, asked).next == "workbench conflicts DB list"
+    assert build_hard(project, asked).next == "workbench conflicts DB list --as NAME"
     say(project, ("c1", "cy", "-"), role="adjudicator")
     report = build_hard(project, asked)
 

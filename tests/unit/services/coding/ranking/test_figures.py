@@ -88,6 +88,15 @@ def test_lines_of_one_solution_are_one_solution(tmp_path: Path) -> None:
     assert row.value == pytest.approx(2 / 3)
 
 
+@pytest.mark.parametrize("line", ['{"task_id": "u", "n": %s, "c": 1}', '{"task_id": "u", "passed": 1, "total": %s}'])
+def test_counts_that_nobody_has_are_refused(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "passes.jsonl"
+    path.write_text('{"task_id": "t", "n": 2, "c": 1}\n' + line % "1000000000000000000000", encoding="utf-8")
+    found = pass_of_file(path, (1,))
+    assert [refused.line for refused in found.refused] == [2]
+    assert [row.value for row in found.report.rows] == [0.5]
+
+
 def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": LADDER, "u": {"a": "pp|", "b": "pf|"}, "none": {"c": "f"}})
     (found,) = histograms(select_stored(project, How(), truth_of(project)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.spelling import tidy, unquoted
 
 _WRAPPER = re.compile(
     r"\\(?:text(?:bf|it|rm)?|math(?:rm|bf|it)|bf|rm)\s*\{?\s*"
@@ -161,10 +161,10 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     """
     if len(text) > _LONGEST:
         return None
-    text = tidy(text.replace("**", "")).strip(_AROUND)
+    text = _bare(tidy(text.replace("**", "")), known)
     if text[:1] in ("\\", "{", "[") and text[-1:] in ("}", "]"):
         text = text.lstrip("\\{[").rstrip("\\}]")
-    text = _BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text).strip(_AROUND)
+    text = _bare(_BEHIND.sub("", _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text), known)
     if not text:
         return None
     labels = [label.strip(".:") for label in _SPLIT.split(text) if label.strip(".:")]
@@ -175,6 +175,11 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
     if labels and all(label in known if known else label in _LETTERS for label in labels):
         return frozenset(labels)
     return _labelled(text, known)
+
+
+def _bare(text: str, known: dict[str, str]) -> str:
+    """A label without the marks around it; where no options say what is one, ``A'`` is a name of its own."""
+    return text.strip(_AROUND) if known else unquoted(text)
 
 
 def _joined(text: str) -> list[str]:

@@ -114,6 +114,11 @@ _NAMED = (
     ("\\setminus", "∖"),
     ("\\neq", "≠"),
 )
+_ENDS = " \t\r\n.。"
+_CLOSING = {"'": "'", '"': '"', "“": "”", "„": "“”", "‘": "’", "’": "’", "`": "`'", "*": "*"}
+"""Marks around an answer, each with those that end it."""
+_STRAY = '"“”`'
+_LETTERS = re.compile(r"[^\W\d_]{3}")
 _UNEQUAL = re.compile(r"\\ne(?![A-Za-z])")
 _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 
@@ -139,6 +144,17 @@ def tidy(text: str) -> str:
     text = _BLANKS.sub(" ", text.replace("，", ",").replace("；", ";")).strip()
     # Single blanks are more than neat: a pattern may try every place of a long run again and again.
     return _LINE_ENDS.sub("\n", text) if "\n" in text else text
+
+
+def unquoted(text: str) -> str:
+    """The text without quotation marks, stars and full stops around it.
+
+    A mark at the end alone may be a prime, inches, an adjoint or Kleene's star; only words lose a stray one.
+    """
+    text = text.strip(_ENDS)
+    while len(text) > 1 and text[-1] in _CLOSING.get(text[0], ""):
+        text = text[1:-1].strip(_ENDS)
+    return text.strip(_STRAY + _ENDS).removeprefix("**").removesuffix("**") if _LETTERS.search(text) else text
 
 
 def _braces_match(text: str) -> bool:

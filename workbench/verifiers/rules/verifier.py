@@ -15,7 +15,7 @@ from workbench.verifiers.rules.decision import Decision, decide
 from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
 from workbench.verifiers.rules.question import Question
 
-RULE_VERSION = "3"
+RULE_VERSION = "4"
 """Goes up with every change that may change a verdict."""
 
 _SYMBOLIC = {"sympy": "sympy", "latex2sympy2_extended": "latex2sympy2-extended"}

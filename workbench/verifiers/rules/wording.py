@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from workbench.verifiers.canonical import canonical_text
-from workbench.verifiers.rules.spelling import tidy
+from workbench.verifiers.rules.spelling import tidy, unquoted
 
 _ACCENT = re.compile(r"\\(?:([\"'`^~=.])\s*(?:\{\s*\\?([A-Za-z])\s*\}|([A-Za-z]))|([uvHcrk])\s*\{\s*([A-Za-z])\s*\})")
 _COMBINING = {
@@ -16,7 +16,6 @@ _COMBINING = {
 }  # fmt: skip
 _ESCAPED = re.compile(r"\\([#$%&_{}])")
 _TYPED = re.compile(r"\\(?:texttt|verb|mathtt|mathcal|underline|emph|textsf|textsc)\s*(?:\{([^{}]*)\}|\|([^|]*)\|)")
-_AROUND = " \t\r\n.。\"'“”‘’`*"
 _MARKS = 4
 _INDEX = re.compile(r"_\{?(\w{1,4})\}?")
 _ARTICLE = re.compile(r"\A(?:the|an?)\s(?=[^\W\d_]{4})", re.IGNORECASE)
@@ -97,7 +96,7 @@ def spelled(text: str) -> str:
         text = _ESCAPED.sub(r"\1", text)
         text = _INDEX.sub(r"\1", text).translate(_LOW_DIGITS)
     shown = unicodedata.normalize("NFC", " ".join(text.split())).translate(_DASHES)
-    bare = shown.strip(_AROUND)
+    bare = unquoted(shown)
     # .72 is no 72.
     return f".{bare}" if bare[:1].isdigit() and f".{bare}" in shown[: len(bare) + _MARKS] else bare
 

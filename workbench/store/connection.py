@@ -372,7 +372,7 @@ def require_usable(path: Path) -> None:
     """
     _check_sqlite()
     _check_place(path, create=False)
-    migrations.require_bytes(path)
+    logs.require_bytes(path)
     logs.require_own(path)
 
 

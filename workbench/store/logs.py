@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from workbench.errors import StoreError
 from workbench.store import generation, names
+from workbench.store.failures import go_back
 from workbench.store.generation import Generation
 from workbench.store.unlocked import OPENING, close_beside, opened_beside
 
@@ -64,6 +65,21 @@ def require_own(path: Path) -> None:
             f"{found} is not the log of {path.name}: another copy of the database was put where its own one was. "
             "Nothing was read or written.",
             f"{go_on(path)} (or put the file back that the log belongs to)",
+        )
+
+
+def require_bytes(path: Path) -> None:
+    """Refuse a file of 0 bytes: nobody has made a database of none.
+
+    Raises:
+        StoreError: It is one.
+    """
+    if not path.stat().st_size:
+        logged = any(path.with_name(path.name + end).exists() for end in ENDS)
+        raise StoreError(
+            f"{path} has 0 bytes: it is no database any more, or never was one.",
+            "Nothing was written; its log is kept. " * logged
+            + f"{go_back(path)} For a new database remove the empty file first.",
         )
 
 

@@ -33,7 +33,7 @@ from workbench.store import (
     schema_replies,
     schema_sets,
 )
-from workbench.store.failures import go_back, roll_back
+from workbench.store.failures import roll_back
 from workbench.store.templates import Template, applied_at, built
 from workbench.store.unlocked import OPENING
 
@@ -189,7 +189,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))
-    require_bytes(path)
+    logs.require_bytes(path)
     logs.require_own(path)
     connection = _open_plain(path)
     try:
@@ -238,21 +238,6 @@ def give_name(temporary: Path, path: Path) -> bool:
             return False
         temporary.rename(path)
     return True
-
-
-def require_bytes(path: Path) -> None:
-    """Refuse a file of 0 bytes: nobody has made a database of none.
-
-    Raises:
-        StoreError: It is one.
-    """
-    if not path.stat().st_size:
-        logged = any(path.with_name(path.name + end).exists() for end in logs.ENDS)
-        raise StoreError(
-            f"{path} has 0 bytes: it is no database any more, or never was one.",
-            "Nothing was written; its log is kept. " * logged
-            + f"{go_back(path)} For a new database remove the empty file first.",
-        )
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:

@@ -20,7 +20,7 @@ from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.believing import check_past, fault_of_other, require_no_decision_back
 from workbench.services.project import Project
 from workbench.services.settings import settings_of
-from workbench.services.transactions import some_at_a_time
+from workbench.services.transactions import Parts, some_at_a_time
 from workbench.store import assignments, drafts, events, label_lines, merging, people, states
 
 NAMESPACE = UUID("6f0c2a6e-5f0b-5c2e-9a53-0c0f6d1f7b10")
@@ -108,8 +108,9 @@ def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None
 def _take_all(
     project: Project, report: LabelsImported, lines: Sequence[tuple[int, LabelLine]], first: Before | None = None
 ) -> None:
+    parts = Parts("lines")
     for some in some_at_a_time(lines):
-        with project.database.write("full") as connection:
+        with parts.storing(len(some)), project.database.write("full") as connection:
             checked: set[int] = set()
             for number, line in some:
                 checked |= _take(connection, report, number, line, first)

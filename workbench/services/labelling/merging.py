@@ -194,8 +194,10 @@ def _take(project: Project, found: _Read, tell: Tell | None) -> Merged:
             tell(found.file, taking.report.trusted)
     if found.guidelines:
         taking.guidelines(found.guidelines)
+    parts = transactions.Parts("events")
     for chunk in _chunks(found.incoming.arrivals):
-        taking.subjects(chunk)
+        with parts.storing(sum(len(arrived) for _, arrived in chunk)):
+            taking.subjects(chunk)
     return taking.report
 
 

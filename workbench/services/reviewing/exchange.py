@@ -17,7 +17,7 @@ from workbench.model.review import Review, ReviewLine, ReviewsImported
 from workbench.model.run import RefusedLine
 from workbench.services.project import Project
 from workbench.services.reviewing.decided import line_of
-from workbench.services.transactions import some_at_a_time
+from workbench.services.transactions import Parts, some_at_a_time
 from workbench.store import label_lines, people, reviews
 from workbench.store.events import Connection
 
@@ -49,8 +49,9 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
         FormatError: The file can't be opened.
     """
     report = ReviewsImported()
+    parts = Parts("lines")
     for some in some_at_a_time(list(review_files.read(path))):
-        with project.database.write("full") as connection:
+        with parts.storing(len(some)), project.database.write("full") as connection:
             for number, line in some:
                 try:
                     if isinstance(line, Refusal):

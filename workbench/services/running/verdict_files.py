@@ -15,7 +15,7 @@ from workbench.model.item import Refusal
 from workbench.model.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.project import Project
-from workbench.services.transactions import some_at_a_time
+from workbench.services.transactions import Parts, some_at_a_time
 from workbench.store import label_lines, verdict_lines, verdicts
 from workbench.store import runs as stored_runs
 from workbench.store.events import Connection
@@ -71,8 +71,9 @@ def store_verdicts(
     """Store verdicts with the lines they stand in; see `import_verdicts`."""
     report = VerdictsImported()
     runs = _Runs(project, version)
+    parts = Parts("lines")
     for some in some_at_a_time(rows):
-        with project.database.write() as connection:
+        with parts.storing(len(some)), project.database.write() as connection:
             lines = []
             for number, row in some:
                 try:
@@ -82,7 +83,7 @@ def store_verdicts(
                 except _Refused as error:
                     _refuse(report, number, error)
             _store(connection, report, lines)
-    with project.database.write() as connection:
+    with parts.storing(0), project.database.write() as connection:
         for run in runs.by_name.values():
             stored_runs.complete(connection, run, verdicts.count(connection, run))
     report.refusals.sort(key=lambda refusal: refusal.line)

@@ -53,6 +53,11 @@ class Registry:
         """All kinds by name; one that can't be used says why in ``broken``."""
         return [self._describe(name) for name in sorted(self._found)]
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The kinds that are installed, by name."""
+        return frozenset(self._found)
+
     def knows(self, kind: str) -> bool:
         """Whether a kind of this name is installed."""
         return kind in self._found

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from workbench.annotation.states import current_adjudication, current_labels, current_round
 from workbench.errors import AnnotationError, StoreError
-from workbench.model.label import Task
+from workbench.model.label import LabelEvent, Task
 from workbench.services.labelling import ledger, rulings
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem
@@ -173,15 +173,7 @@ class AdjudicationSession:
             StoreError: Another copy was written over the file: its rows may be other items.
         """
         self._project.database.require_contents()
-        event = rulings.decision(
-            self._held,
-            self.person,
-            conflict,
-            ruling,
-            content_hash=conflict.item.content_hash,
-            at=at,
-            sighted=self._sighted,
-        )
+        event = self._decision(self._held, conflict, ruling, at)
         lines = list(history_lines(label_lines.placed(self._held, [event])))
         self._project.database.require_contents()
         self._project.kept.keep(lines, [event], why)
@@ -190,19 +182,16 @@ class AdjudicationSession:
 
     def _store(self, conflict: Conflict, ruling: Ruling, at: str) -> str:
         with self._database.write("full") as connection:
-            uuid = rulings.settle(
-                connection,
-                self.person,
-                conflict,
-                ruling,
-                content_hash=conflict.item.content_hash,
-                at=at,
-                sighted=self._sighted,
-            )
+            event = self._decision(connection, conflict, ruling, at)
+            ledger.record(connection, event)
             if conflict.task == "correctness":
                 drafts.drop(connection, self.person.id, conflict.item.completion)
         self._forget_note(conflict)
-        return uuid
+        return event.uuid
+
+    def _decision(self, connection: events.Connection, conflict: Conflict, ruling: Ruling, at: str) -> LabelEvent:
+        shown, sighted = conflict.item.content_hash, self._sighted
+        return rulings.decision(connection, self.person, conflict, ruling, content_hash=shown, at=at, sighted=sighted)
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
         """Keep a note on a completion that goes with no decision yet; it is at hand also where it can't be stored.

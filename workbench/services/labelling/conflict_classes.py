@@ -188,7 +188,7 @@ class ConflictClasses:
             with self._database.write("full") as connection:
                 for case, item in zip(some, items, strict=True):
                     try:
-                        rulings.settle(
+                        event = rulings.decision(
                             connection,
                             self.person,
                             case,
@@ -197,6 +197,7 @@ class ConflictClasses:
                             at=at,
                             sighted=self._sighted,
                         )
+                        ledger.record(connection, event)
                         settled += 1
                     except AnnotationError as error:
                         left_out.append(LeftOut(completion_id=item.completion_id, why=error.message))

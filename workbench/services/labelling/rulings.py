@@ -11,7 +11,6 @@ from workbench.annotation.states import current_adjudication, current_events, cu
 from workbench.errors import AnnotationError, UsageError
 from workbench.model.label import LabelEvent, LabelVerdict, Task
 from workbench.model.taxonomy import is_subtype
-from workbench.services.labelling import ledger
 from workbench.services.labelling.annotating import AnnotationItem
 from workbench.services.labelling.answers import check_tags, check_verdict
 from workbench.store import conflicts, events, people, reading
@@ -130,26 +129,6 @@ def check(task: Task, ruling: Ruling) -> None:
     check_tags(ruling.tags, ruling.partial)
 
 
-def settle(
-    connection: events.Connection,
-    person: people.Annotator,
-    case: Case,
-    ruling: Ruling,
-    *,
-    content_hash: bytes,
-    at: str,
-    sighted: bool,
-) -> str:
-    """Store a decision in the caller's transaction; returns its uuid.
-
-    Raises:
-        AnnotationError: A label has changed since the case was read, or the person may not settle it.
-    """
-    event = decision(connection, person, case, ruling, content_hash=content_hash, at=at, sighted=sighted)
-    ledger.record(connection, event)
-    return event.uuid
-
-
 def decision(
     connection: events.Connection,
     person: people.Annotator,
@@ -163,7 +142,7 @@ def decision(
     """The event that a decision is.
 
     Raises:
-        AnnotationError: See `settle`.
+        AnnotationError: A label has changed since the case was read, or the person may not settle it.
     """
     stored = events.of_subject(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:

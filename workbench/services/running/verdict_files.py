@@ -12,6 +12,7 @@ from workbench.config.verifiers import NAME
 from workbench.errors import UsageError
 from workbench.formats import verdicts as verdict_files
 from workbench.model.item import Refusal
+from workbench.model.look_alikes import is_mixed, looks_like
 from workbench.model.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.project import Project
@@ -30,6 +31,14 @@ class _Refused(Exception):
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
         self.field = field
+
+
+def _unlike(name: str, there: set[str]) -> str:
+    """Why a new name can't be told from those of other verifiers; empty where it can."""
+    if is_mixed(name):
+        return f"{name!r} mixes letters of several alphabets that look alike"
+    other = looks_like(name, there)
+    return "" if other is None else f"{name!r} looks like {other!r}, which is there"
 
 
 class _Line(Struct, frozen=True):
@@ -131,9 +140,13 @@ class _Runs:
     def _fault(self, name: str) -> str:
         if not NAME.fullmatch(name):
             return f"{name!r} is no name for a verifier: use up to 100 letters, digits and . _ + @ / -"
-        stored = stored_runs.verifier_named(self._project.database.reader(), name)
+        reader = self._project.database.reader()
+        stored = stored_runs.verifier_named(reader, name)
         if self._registry.knows(name) or (stored is not None and stored.kind != IMPORTED):
             return f"{name!r} is a verifier that runs here; its verdicts can't come from a file"
+        if stored is None:
+            there = {*self._registry.names, *self.by_name, *(one.name for one in stored_runs.verifiers(reader))}
+            return _unlike(name, there)
         return ""
 
     def _make(self, connection: Connection, name: str) -> int:

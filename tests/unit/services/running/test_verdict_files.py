@@ -138,6 +138,16 @@ def test_a_name_that_runs_here_is_no_name_for_a_file(project: Project, tmp_path:
         import_verdicts(project, write(tmp_path, [said(0)]), name="rules")
 
 
+def test_a_name_that_looks_like_anothers_is_no_name_for_a_file(project: Project, tmp_path: Path) -> None:
+    assert import_verdicts(project, write(tmp_path, [said(0)])).imported == 1
+    for name in ("rul\u0435s", "Rules", "Theirs", "\uff54heirs"):
+        (refused,) = import_verdicts(project, write(tmp_path, [said(0, verifier=name)])).refusals
+        assert refused.field == "verifier"
+        with pytest.raises(UsageError, match="look"):
+            import_verdicts(project, write(tmp_path, [said(0)]), name=name)
+    assert import_verdicts(project, write(tmp_path, [said(0, verifier="theirs-2")])).imported == 1
+
+
 def test_hints_name_options_that_are_there(project: Project, tmp_path: Path) -> None:
     nobodys = write(tmp_path, [{"completion_id": "c1", "verdict": "correct"}])
     (refused,) = import_verdicts(project, nobodys).refusals

@@ -102,7 +102,7 @@ class Reward:
             prompts: Texts or conversations; the questions, unless there is a column ``question``.
             completions: As many texts or conversations.
             **columns: The data set's other columns as lists: the references, and ``question`` and ``subtype`` if they
-                are there. A row whose reference is None has no reward.
+                are there. A row whose reference is None or NaN has no reward.
 
         Raises:
             UsageError: There is no column of references, or a value is no text; the message names it.

@@ -124,6 +124,16 @@ def test_trl_is_told_more_where_it_asks_for_it(rules: Reward) -> None:
     assert rules.__name__ == "workbench:rules"
 
 
+def test_what_a_frame_lacks_is_no_reference(rules: Reward) -> None:
+    """A model that writes "nan" must not be right wherever a frame has no reference."""
+    missing = float("nan")
+    columns: dict[str, Any] = {"completions": [r"\boxed{nan}", r"\boxed{2}"], "answer": [missing, 2.0]}
+    assert rules(prompts=["q", "q"], subtype=[missing, missing], **columns) == [None, 1.0]
+    with pytest.raises(UsageError, match="ground_truth must be text; it is missing"):
+        rules.compute_score("d", r"\boxed{nan}", missing, None)
+    assert rules.compute_score("d", r"\boxed{2}", "2", {"question": missing})["score"] == 1
+
+
 @pytest.mark.parametrize("undecided", [None, -1.0, 0.5])
 def test_undecided_ones_count_as_told(undecided: float | None) -> None:
     with workbench.reward("rules", undecided=undecided) as reward:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
+from math import isnan
 from numbers import Integral, Real
 from typing import Any, cast
 
@@ -39,6 +40,11 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
     return cast("Sequence[Any]", value)
 
 
+def is_missing(value: object) -> bool:
+    """Whether there is no value: None, or NaN, which is what frames have for it."""
+    return value is None or (isinstance(value, Real) and isnan(value))
+
+
 def text(name: str, value: object) -> str:
     """A text, or a number as one.
 
@@ -51,18 +57,20 @@ def text(name: str, value: object) -> str:
         raise FieldError(name, "must be text, not true or false")
     if isinstance(value, Integral):
         return str(int(value))
+    if is_missing(value):
+        raise FieldError(name, "must be text; it is missing")
     if isinstance(value, Real):
         return repr(float(value))
     raise FieldError(name, "must be text")
 
 
 def subtype(name: str, value: object) -> str | None:
-    """The subtype's code, read as an import reads it; None for None and for what is no subtype.
+    """The subtype's code, read as an import reads it; None for what is missing or no subtype.
 
     Raises:
         FieldError: It is no text.
     """
-    if value is None:
+    if is_missing(value):
         return None
     parsed = parse_type(text(name, value))
     return parsed.code if parsed is not None and parsed.is_subtype else None

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from workbench.errors import UsageError
 from workbench.model.verdict import VerifierInput
-from workbench.services.rewarding.texts import FieldError, asked, column, said, subtype, text
+from workbench.services.rewarding.texts import FieldError, asked, column, is_missing, said, subtype, text
 
 REFERENCES: Final = ("reference", "ground_truth", "solution", "answer")
 """Names a column of references mostly has."""
@@ -40,7 +40,7 @@ def inputs(
     subtypes = column("subtype", columns["subtype"], len(replies)) if "subtype" in columns else None
     return [
         None
-        if references[row] is None
+        if is_missing(references[row])
         else VerifierInput(
             item=row,
             question=asked(f"prompts[{row}]", turns[row])

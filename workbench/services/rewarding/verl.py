@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from workbench.model.rewarding import VerlScore
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.services.rewarding.scale import Scale, is_undecided
-from workbench.services.rewarding.texts import FieldError, column, subtype, text
+from workbench.services.rewarding.texts import FieldError, column, is_missing, subtype, text
 
 
 def one_input(solution: object, ground_truth: object, extra_info: object, place: str = "") -> VerifierInput:
@@ -30,7 +30,7 @@ def one_input(solution: object, ground_truth: object, extra_info: object, place:
     question = extra.get("question")
     return VerifierInput(
         item=0,
-        question="" if question is None else text(f"{name}.question", question),
+        question="" if is_missing(question) else text(f"{name}.question", question),
         reference=text(f"ground_truth{place}", ground_truth),
         completion=text(f"solution_str{place}", solution),
         subtype=subtype(f"{name}.subtype", extra.get("subtype")),

@@ -75,6 +75,9 @@ ACTS = {
     "save accuracy": Act("accuracy", "AccuracyScreen", ("y", "e", "2"), file="p-"),
     "save agreement": Act("agreement", "AgreementScreen", ("e",), file="p-"),
     "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),
+    "save a family": Act("compare", "FamilyScreen", ("f", "e", "2"), again=("e",), file="p-"),
+    "save what verdicts follow": Act("validity", "ValidityScreen", ("e",), file="p-"),
+    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("e", "w"), again=(), file="p-"),
     "save combinations": Act("combine", "CombineScreen", ("e", "2"), file="p-"),
 }
 
@@ -84,9 +87,9 @@ SHORT = ("flag", "add a case", "answer a flag", "open anew", "save agreement")
 WRITE_NOTHING = {
     "AccuracyItemsScreen", "AgreementItemsScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
-    "ConflictsScreen", "DisagreementsScreen", "ErrorCountsScreen", "FamilyScreen", "HistoryScreen", "HomeScreen",
+    "ConflictsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
-    "TranscriptScreen", "ValidityScreen",
+    "TranscriptScreen",
 }  # fmt: skip
 """Screens from which nothing is stored, or only as from one that is tried."""
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from functools import wraps
+from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -80,13 +81,15 @@ def standard_output(*, as_json: bool) -> Iterator[Path]:
         as_json: Whether a JSON document has been asked for, too.
 
     Raises:
-        UsageError: It has.
+        UsageError: It has, or there is no standard output.
     """
     if as_json:
         raise UsageError("--json and - both mean standard output.", "Name a file, or leave --json out.")
+    if sys.__stdout__ is None:
+        raise UsageError("Standard output is closed.", "Name a file.")
     with temporary_folder("output") as folder:
-        file, status = folder / "-", None
-        with redirect_stdout(sys.stderr):
+        file, status, narration = folder / "-", None, StringIO()
+        with redirect_stdout(narration):
             try:
                 yield file
             except SystemExit as ended:
@@ -95,6 +98,8 @@ def standard_output(*, as_json: bool) -> Iterator[Path]:
             with file.open("rb") as content:
                 shutil.copyfileobj(content, sys.stdout.buffer)
             sys.stdout.buffer.flush()
+        # Only now it is true that so much has been written.
+        click.echo(narration.getvalue(), nl=False, err=True)
         if status is not None:
             raise status
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -96,6 +97,17 @@ def test_an_output_that_takes_nothing_is_said_in_a_sentence(given: Given, words:
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == "Error: The output: No space left on device."
     assert "Traceback" not in done.stderr
+    assert "written" not in done.stderr
+
+
+@pytest.mark.parametrize("words", ["export DB - --format verifybench", "labels DB export -"])
+def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: Given, words: str) -> None:
+    command = [str(given.folder / "p.db") if word == "DB" else word for word in words.split()]
+    shell = f"exec {shlex.join([sys.executable, '-m', 'workbench', *command])} >&-"
+    done = subprocess.run(["sh", "-c", shell], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "Standard output is closed." in done.stderr
+    assert "written" not in done.stderr
 
 
 def test_a_full_disk_of_temporary_files_is_named(given: Given, tmp_path: Path) -> None:

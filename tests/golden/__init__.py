@@ -1,5 +1,5 @@
-"""What users see, as it was when it was frozen: `--help`, tables in every form, files, screens.
+"""What users see, as it was when it was frozen: `--help`, tables in every form, files, verdicts, messages, screens.
 
-Moving code changes none of it. Where a change is meant, ``python -m tests.golden`` writes the files anew; their
-difference belongs to the commit.
+Moving code changes none of it. Where a change is meant, ``python -m tests.golden FOLDER`` freezes it anew; what it
+writes belongs to the commit.
 """

@@ -1,4 +1,4 @@
-"""Write `frozen.json` anew, and everything it is made of into a folder, to be compared with that of another checkout.
+"""Freeze anew what users see, and write all of it into a folder, to be compared with that of another checkout.
 
 Usage: python -m tests.golden FOLDER
 """
@@ -6,30 +6,28 @@ Usage: python -m tests.golden FOLDER
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
-import os
-import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.golden.shown import FROZEN, digests, printed, seen
-
-# The command line names the program after it.
-__package__ = ""
+from tests.golden import frozen
+from tests.golden.scenes import Scenes, surroundings
+from tests.golden.shown import PARTS, REAL
 
 
 def main() -> None:
-    """Write both."""
+    """Make every part, and freeze it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    os.environ["COLUMNS"] = "80"
     folder: Path = parser.parse_args().folder
-    for part in ("printed", "seen"):
-        (folder / part).mkdir(parents=True)
-    shown = printed(folder / "printed") | asyncio.run(seen(folder / "seen"))
-    for name, text in shown.items():
-        (folder / re.sub(r"[^\w=.-]+", "_", f"{name}.txt")).write_text(text, encoding="utf-8")
-    FROZEN.write_text(json.dumps(digests(shown), indent=1) + "\n", encoding="utf-8")
+    absent = {part for part, place in REAL.items() if not place.exists()}
+    with TemporaryDirectory() as place, surroundings(Path(place)):
+        scenes = Scenes(Path(place))
+        shown = {part: dict(make(scenes)) for part, make in PARTS.items() if part not in absent}
+    for part, pieces in shown.items():
+        frozen.write(pieces, folder / part)
+    unseen = {part: frozen.digests()[part] for part in absent}
+    frozen.freeze(shown, unseen, set(REAL))
 
 
-main()
+if __name__ == "__main__":
+    main()

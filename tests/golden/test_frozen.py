@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.golden.shown import FROZEN, digests, printed, seen
+from tests.golden import frozen
+from tests.golden.scenes import Scenes, surroundings
+from tests.golden.shown import PARTS, REAL, SLOW
 
-pytestmark = pytest.mark.soak
+
+@pytest.fixture(scope="session")
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Scenes:
+    return Scenes(tmp_path_factory.mktemp("golden"))
 
 
 @pytest.fixture(autouse=True)
-def _width(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def _same_everywhere(tmp_path: Path) -> Iterator[None]:
+    with surroundings(tmp_path):
+        yield
 
 
-def others(shown: Mapping[str, str], *, screens: bool) -> set[str]:
-    """Names of what is not as it was; for the texts: ``python -m tests.golden FOLDER``, here and at an older commit."""
-    frozen = json.loads(FROZEN.read_text(encoding="utf-8"))
-    was = {name: digest for name, digest in frozen.items() if name.startswith("screen ") == screens}
-    found = digests(shown)
-    return {name for name in was.keys() | found.keys() if was.get(name) != found.get(name)}
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.soak] if part in SLOW else []) for part in PARTS]
+)
+def test_what_users_see_is_as_it_was(part: str, scenes: Scenes, tmp_path: Path) -> None:
+    if part in REAL and not REAL[part].exists():
+        pytest.skip(f"the real data {REAL[part].name} is not here")
+    said = frozen.told(part, dict(PARTS[part](scenes)), tmp_path)
+    assert not said, said
 
 
-def test_what_is_printed_and_written_is_as_it_was(tmp_path: Path) -> None:
-    shown = printed(tmp_path)
-    of_real_rows = {"verdicts", "rows"} - {name.split()[0] for name in shown}
-    assert {name for name in others(shown, screens=False) if name.split()[0] not in of_real_rows} == set()
+def test_whatever_was_frozen_is_looked_at() -> None:
+    assert frozen.digests().keys() == PARTS.keys()
 
 
-async def test_what_the_screens_show_is_as_it_was(tmp_path: Path) -> None:
-    assert others(await seen(tmp_path), screens=True) == set()
+def test_texts_are_kept_of_all_but_real_data_and_are_those_that_were_frozen() -> None:
+    assert frozen.texts().keys() == PARTS.keys() - REAL.keys()
+    assert [part for part, pieces in frozen.texts().items() if frozen.others(part, pieces)] == []
+    assert frozen.TEXTS.stat().st_size < 1 << 20
+
+
+def test_a_difference_is_shown_with_both_texts(tmp_path: Path) -> None:
+    shown = dict(frozen.texts()["help"])
+    first, second, *_ = shown
+    shown["help mine"] = "new"
+    shown[first] = shown[first].replace("Usage", "Use", 1)
+    del shown[second]
+    said = frozen.told("help", shown, tmp_path)
+    assert said.startswith("3 pieces of help are not as they were")
+    assert "-Usage: workbench" in said
+    assert "+Use: workbench" in said
+    assert {file.name for file in (tmp_path / "was").iterdir()} == {f"{first}.txt", f"{second}.txt".replace(" ", "_")}
+    assert {file.name for file in (tmp_path / "is").iterdir()} == {f"{first}.txt", "help_mine.txt"}
+
+
+def test_of_real_data_no_text_is_shown(tmp_path: Path) -> None:
+    (part, *_), pieces = REAL, {"verdicts rules": "other"}
+    said = frozen.told(part, pieces, tmp_path)
+    assert "no text is kept" in said
+    assert "other" not in said

@@ -10,7 +10,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
-from textual.worker import WorkerFailed
+from textual.worker import WorkerCancelled, WorkerFailed
 
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
@@ -44,8 +44,8 @@ async def opened(
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until background work has ended, well or not, and its results are shown."""
     for _ in range(3):
-        # Work that fails just now is the screen's to tell.
-        with suppress(WorkerFailed):
+        # Work that fails just now is the screen's to tell; that of a screen that was left is cancelled.
+        with suppress(WorkerFailed, WorkerCancelled):
             await pilot.app.workers.wait_for_complete()
         await pilot.pause()
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from msgspec import Struct
 
-from workbench.llm.records import Chat, Reply, Request
+from workbench.llm.records import CallFailed, Chat, Reply, Request
 from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import ServedVerifier
 
@@ -55,7 +55,8 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
         stand_ins.add(stand_in)
         return Reply(text=stand_in, finish_reason="stop")
 
-    with suppress(_Stopped):
+    # A verifier that can make nothing of a stand-in asks no more.
+    with suppress(_Stopped, CallFailed):
         await verifier.judge(item, noted, secret)
     return list(planned.values())
 

@@ -80,6 +80,23 @@ def test_a_template_lies_in_the_projects_folder_wherever_the_app_was_started(
     ]
 
 
+def test_whatever_asks_servers_says_what_it_would_ask(project: Project) -> None:
+    for form in forms():
+        # A duel is about two verdicts, not about an item.
+        if form.kind != "judge-duel":
+            assert preview(project, form.kind, GOOD, None)[0].exact, form.kind
+    (strategies,) = (
+        option.choices
+        for form in forms()
+        if form.kind == "llm-judge"
+        for section in form.sections
+        for option in section.options
+        if option.name == "strategy"
+    )
+    for strategy in strategies.keys() - {"template"}:
+        assert preview(project, "llm-judge", {**GOOD, "strategy": strategy}, None)[0].exact, strategy
+
+
 def test_forms_hold_every_option_once(project: Project) -> None:
     found = {form.kind: form for form in forms()}
     assert next(iter(found)) == "llm-judge"

@@ -1,0 +1,283 @@
+"""What commands print, and the files they write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import click
+
+from tests.commands import run
+from tests.conftest import SHARED
+from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
+from tests.golden.settling import settled, told
+from workbench.cli import root
+from workbench.model import schemas
+from workbench.services.project import open_project
+from workbench.services.running import configuring
+from workbench.services.running.parsing import parser_names
+
+Pieces = Iterator[tuple[str, str]]
+
+REAL = SHARED / "verifybench_hard_dev.jsonl"
+REPLIES = SHARED / "judges"
+
+_ITEM = "2d1d942636a3fb7d8e23997538e7cbef"
+_SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
+
+_FIGURES = (
+    "accuracy",
+    "accuracy --by subtype",
+    "accuracy --by type,domain --gold imported",
+    "accuracy --by model --protocol strict --verifier rules",
+    "accuracy --where type=A",
+    "tables --paper",
+    "compare rules exact",
+    "compare rules math-verify --by type",
+    "compare --all",
+    "compare --errors",
+    "ensemble --verifier rules --verifier exact --verifier math-verify",
+    "best-of",
+    "validity",
+    "estimate rules",
+    "plan",
+    "disagreements",
+    "disagreements --queue verifiers",
+    "disagreements --queue suspect-gold",
+    "agreement",
+    "agreement --by type",
+    "conflicts list",
+    "status",
+    "flags",
+    "checks report",
+    "checks list",
+    "exclude --list",
+    "guidelines",
+    "annotators list",
+    "sets list",
+    "selected-by list",
+    "verdicts print --verifier rules",
+    "history",
+    "verifiers",
+    "runs list",
+)
+"""On the sample's tuples, their labels and four verifiers; the database follows the first word."""
+
+_CODE_FIGURES = (
+    "status",
+    "accuracy",
+    "verdicts print --verifier execution",
+    "verdicts print --verifier base",
+    "code results",
+    "code metrics",
+    "code passk",
+    "code saturation",
+    "code histograms",
+)
+
+_JUDGED_FIGURES = (f"verdicts print --verifier {JUDGE}", f"accuracy --verifier {JUDGE}")
+_FROZEN_FIGURES = ("sets list", "sets show small")
+
+_MISTAKES = (
+    "",
+    "statu DB",
+    "nothing.db",
+    "accuracy",
+    "status nothing.db --json",
+    "accuracy DB --by nothing --json",
+    "accuracy DB --where type=Z --json",
+    "accuracy DB --where",
+    "accuracy DB --verifier nobody",
+    "accuracy DB --format nothing",
+    "verify DB nobody",
+    "verify DB rules -o nothing=1",
+    "verify DB llm-judge",
+    "compare DB rules nobody --json",
+    "runs DB show 77 --json",
+    "import DB SAMPLE/README.md --json",
+    "import DB SAMPLE/tuples.jsonl --map nothing=question",
+    "labels DB import SAMPLE/questions.jsonl --json",
+    "verdicts DB import SAMPLE/labels.jsonl --verifier mine --json",
+    "export DB nowhere/out.csv",
+    "export DB sample.db",
+    "assign DB --annotators zoe --per-item 0",
+    "publish DB nothing folder --json",
+    "sets DB show nothing --json",
+    "restore DB nothing.db",
+    "parse nothing SAMPLE/labels.jsonl",
+    "reopen DB",
+    "curate DB draw --per-type 0",
+)
+"""What is refused, and how: DB is the sample's database, SAMPLE its folder."""
+
+
+def helps() -> Pieces:
+    """The ``--help`` of every command, by its words."""
+    for words in [(), *_commands(root, ())]:
+        yield " ".join(["help", *words]), run(*_placed(words), "--help").stdout
+
+
+def _placed(words: Iterable[str]) -> Iterator[str]:
+    """A command's words with something in the place of each argument that a group of commands takes first."""
+    found: click.Command = root
+    for word in words:
+        if isinstance(found, click.Group):
+            yield from ("p.db" for param in found.params if isinstance(param, click.Argument))
+            found = found.get_command(click.Context(found), word) or found
+        yield word
+
+
+def tuples(scenes: Scenes) -> Pieces:
+    """Figures of the sample's tuples."""
+    yield from _figures("sample", scenes.tuples, _FIGURES)
+
+
+def code(scenes: Scenes) -> Pieces:
+    """Figures of the sample's problems and solutions."""
+    yield from _figures("code", scenes.code, _CODE_FIGURES)
+
+
+def judged(scenes: Scenes) -> Pieces:
+    """What a judge's replies are read as."""
+    yield from _figures("judged", scenes.judged, _JUDGED_FIGURES)
+
+
+def _figures(name: str, database: Path, lines: Iterable[str]) -> Pieces:
+    """What commands print in each of their forms."""
+    for line in lines:
+        words = line.split()
+        at = 2 if words[0] == "code" else 1
+        for form in _forms(_command(words[:at])):
+            ended = run(*words[:at], database, *words[at:], *form, cwd=database.parent)
+            yield " ".join([name, line, *form]), told(ended, database.parent)
+
+
+def files(scenes: Scenes) -> Pieces:
+    """Every file that ``export`` and ``report`` write, as text; of those that are none, their digest."""
+    database, folder = scenes.tuples, scenes.folder
+    # An archive has names of its own, drawn by chance: its tests bring it back and compare.
+    forms = [form for form in _choices(_command(["export"]), "format_") if form != "workbench"]
+    written = [("export", form, ["--format", form]) for form in forms]
+    for name, form, options in [*written, ("report", "html", []), ("report", "md", [])]:
+        out = folder / f"{name}.{form}"
+        output = [out] if name == "export" else ["-o", out]
+        said = told(run(name, database, *output, *options, cwd=folder), folder)
+        yield f"{name} {form}", said + "".join(_content(file, folder) for file in _files(out))
+
+
+def published(scenes: Scenes) -> Pieces:
+    """A frozen set, and the folder that it is published as: data card, leaderboard, items, labels."""
+    yield from _figures("frozen", scenes.frozen, _FROZEN_FIGURES)
+    folder, out = scenes.folder, scenes.folder / "published"
+    options = ("--title", "The sample", "--licence", "cc-by-4.0", "--language", "en")
+    yield "publish", told(run("publish", scenes.frozen, "small", out, *options, cwd=folder), folder)
+    for file in _files(out):
+        # The card says when the set was frozen.
+        yield f"published {file.relative_to(out)}", _SHA256.sub("<digest>", _content(file, folder))
+
+
+def documents() -> Pieces:
+    """The schema of every JSON document."""
+    for name in schemas.DOCUMENTS:
+        yield f"schema {name}", schemas.text(name)
+
+
+def settings(scenes: Scenes) -> Pieces:
+    """``workbench.toml`` as the program writes it: a new one, and one that somebody has written."""
+    written = "# Mine.\n[verifiers.strict]\nkind = 'exact'  # as it stands\n"
+    options = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "temperature": "0.5"}
+    for name, before in (("new", None), ("added to", written)):
+        place = scenes.folder / f"settings {name}"
+        place.mkdir()
+        file = place / "workbench.toml"
+        if before is not None:
+            file.write_text(before, encoding="utf-8")
+        project = open_project(scenes.copy(scenes.tuples, f"{place.name}/p.db"))
+        configuring.save(project, "my-judge", "llm-judge", options)
+        project.close()
+        yield f"workbench.toml {name}", file.read_text(encoding="utf-8")
+
+
+def requests(scenes: Scenes) -> Pieces:
+    """What a judge would be asked, word by word."""
+    server = ("-o", "base_url=http://127.0.0.1:9/v1", "-o", "model=m")
+    for verifier in ("llm-judge", "answer-type", "reward-model"):
+        ended = run("preview", scenes.tuples, verifier, "--item", _ITEM, *server)
+        yield f"preview {verifier}", told(ended, scenes.folder)
+
+
+def mistakes(scenes: Scenes) -> Pieces:
+    """How commands refuse what is wrong: exit code, message, hint, and what is JSON of it."""
+    database = scenes.copy(scenes.tuples, "mistaken.db")
+    for line in _MISTAKES:
+        given = (word.replace("SAMPLE", str(SAMPLE)) for word in line.split())
+        words = [str(database) if word == "DB" else word for word in given]
+        text = told(run(*words, cwd=scenes.folder), scenes.folder)
+        yield f"mistake {line}", text.replace(str(SAMPLE), "SAMPLE")
+
+
+def real_rows(scenes: Scenes) -> Pieces:
+    """What every rule verifier says of real rows, and their figures."""
+    database = scenes.rows(REAL)
+    for verifier in RULES:
+        ended = run("verdicts", database, "print", "--verifier", verifier)
+        yield f"verdicts {verifier}", told(ended, scenes.folder)
+    for line in ("accuracy --by subtype", "tables --paper", "validity"):
+        name, *options = line.split()
+        yield f"rows {line}", told(run(name, database, *options, "--json"), scenes.folder)
+
+
+def real_replies(scenes: Scenes) -> Pieces:
+    """What every parser reads in judges' recorded outputs."""
+    for parser in parser_names():
+        for name in ("parser_cases", "ice_score_java"):
+            # The thousands of one judge are its own parser's to read.
+            if name == "parser_cases" or parser.startswith("ice"):
+                ended = run("parse", parser, REPLIES / f"{name}.jsonl")
+                yield f"parsed {name} {parser}", told(ended, REPLIES)
+
+
+def _files(place: Path) -> list[Path]:
+    return sorted(file for file in [place, *place.rglob("*")] if file.is_file())
+
+
+def _content(file: Path, folder: Path) -> str:
+    content = file.read_bytes()
+    try:
+        return settled(content.decode(), folder)
+    except UnicodeDecodeError:
+        return f"{file.name}: {blake2b(content, digest_size=16).hexdigest()}\n"
+
+
+def _commands(group: click.Group, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        yield (*above, name)
+        found = group.get_command(context, name)
+        if isinstance(found, click.Group):
+            yield from _commands(found, (*above, name))
+
+
+def _command(words: Iterable[str]) -> click.Command:
+    found: click.Command = root
+    for word in words:
+        if isinstance(found, click.Group):
+            found = found.get_command(click.Context(found), word) or found
+    return found
+
+
+def _forms(command: click.Command) -> Iterator[tuple[str, ...]]:
+    """No option, then each that changes the form of what is printed."""
+    yield ()
+    names = {option for param in command.params for option in param.opts}
+    if "--json" in names:
+        yield ("--json",)
+    for form in _choices(command, "format_"):
+        yield "--format", form
+
+
+def _choices(command: click.Command, name: str) -> tuple[str, ...]:
+    kinds = [param.type for param in command.params if param.name == name]
+    return tuple(map(str, kinds[0].choices)) if kinds and isinstance(kinds[0], click.Choice) else ()

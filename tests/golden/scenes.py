@@ -1,0 +1,104 @@
+"""The projects that are shown: made once by whoever asks first, from the sample."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+from tests.commands import run
+from tests.documents import ROOT
+from tests.publishing import freeze
+from tests.replaying import replay
+from workbench.config.trust import FOLDER_VARIABLE
+from workbench.services.project import open_project
+
+SAMPLE = ROOT / "sample_data"
+RULES = ("rules", "exact", "normalized-exact", "math-verify")
+JUDGE = "sample-judge"
+
+
+@contextmanager
+def surroundings(folder: Path) -> Iterator[None]:
+    """A terminal of 80 columns, and a configuration of nobody's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "80")
+        patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
+        # The command line would name the program after it.
+        patch.setattr(sys.modules["__main__"], "__package__", "", raising=False)
+        yield
+
+
+class Scenes:
+    """Closed databases in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @cached_property
+    def tuples(self) -> Path:
+        """The sample's tuples with their labels, four verifiers' verdicts, and a batch for two people."""
+        path = self.folder / "sample.db"
+        done("import", path, SAMPLE / "tuples.jsonl", "--dataset", "sample")
+        done("labels", path, "import", SAMPLE / "labels.jsonl")
+        for verifier in RULES:
+            done("verify", path, verifier)
+        done("assign", path, "--annotators", "dana,eli", "--limit", "3")
+        # What is drawn by it (the order of two labels, the fences around texts) is to be the same every time.
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE secrets SET secret = zeroblob(32)")
+        return path
+
+    @cached_property
+    def code(self) -> Path:
+        """The sample's problems, with the outcomes of its solutions."""
+        path = self.folder / "code.db"
+        done("import", path, SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl")
+        done("verify", path, "execution")
+        done("verify", path, "execution", "--name", "base", "-o", "suite=base")
+        return path
+
+    @cached_property
+    def frozen(self) -> Path:
+        """The sample's tuples with a frozen set."""
+        path = self.copy(self.tuples, "frozen.db")
+        with closing(open_project(path)) as project:
+            freeze(project)
+        return path
+
+    @cached_property
+    def judged(self) -> Path:
+        """The sample's tuples, judged by the replies that were recorded of them."""
+        path = self.folder / "judged.db"
+        done("import", path, SAMPLE / "tuples.jsonl", "--dataset", "sample")
+        with replay(SAMPLE / "judge_replies.jsonl", "--model", JUDGE) as server:
+            options = ("-o", f"base_url={server.url}", "-o", f"model={JUDGE}")
+            done("verify", path, "llm-judge", "--name", JUDGE, *options)
+        return path
+
+    def rows(self, file: Path) -> Path:
+        """A file's rows with four verifiers' verdicts."""
+        path = self.folder / "rows.db"
+        done("import", path, file, "--dataset", "rows")
+        for verifier in RULES:
+            done("verify", path, verifier)
+        return path
+
+    def copy(self, path: Path, name: str) -> Path:
+        """A database of one's own, to write to."""
+        target = self.folder / name
+        # A runner that is about to end may still keep the newest in its log.
+        with closing(sqlite3.connect(path)) as whole, closing(sqlite3.connect(target)) as copy:
+            whole.backup(copy)
+        return target
+
+
+def done(*words: object) -> None:
+    """Run a command that must succeed."""
+    ended = run(*words)
+    assert ended.returncode == 0, ended.stderr

@@ -1,0 +1,65 @@
+"""What every screen shows first, its help, and the commands of its palette."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+
+from textual.pilot import Pilot
+
+from tests.golden.scenes import Scenes
+from tests.golden.settling import settled
+from tests.tui.stage import opened, settle
+from workbench.services.project import open_project
+from workbench.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.tui.registry import every_screen
+from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.screens.help import HelpScreen
+
+
+def shown(scenes: Scenes, size: tuple[int, int], person: str | None) -> Iterator[tuple[str, str]]:
+    """Every screen that a person (None: the coordinator) may open, one after the other."""
+    yield from asyncio.run(_all(scenes, size, person))
+
+
+def actions() -> Iterator[tuple[str, str]]:
+    """The keys and words of every screen's actions, those of screens that open from others too."""
+    declared = {screen.__name__: screen.ACTIONS for screen in every_screen()}
+    for name, found in sorted({**declared, "everywhere": WorkbenchApp.EVERYWHERE}.items()):
+        yield f"actions {name}", "".join(f"{action!r}\n" for action in found)
+    yield "screens", "".join(f"{name} {key}  {text}\n" for name, (_, key, text) in SCREENS.items())
+
+
+async def _all(scenes: Scenes, size: tuple[int, int], person: str | None) -> list[tuple[str, str]]:
+    return [piece async for piece in _screens(scenes, size, person)]
+
+
+async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) -> AsyncIterator[tuple[str, str]]:
+    # Whoever looks at an item claims it.
+    database = scenes.copy(scenes.tuples, f"sample-{size[0]}-{person}.db")
+    with closing(open_project(database)) as project:
+        async with opened(project, size=size, annotator=person) as (app, pilot):
+            for name in ANNOTATOR_SCREENS if person else SCREENS:
+                app.open_screen(name)
+                text = await _still(pilot)
+                called = f"{name} {size[0]} {person or ''}".rstrip()
+                yield f"screen {called}", settled(text.replace(database.stem, "sample"), scenes.folder)
+                if isinstance(app.screen, WorkbenchScreen):
+                    yield f"help {called}", HelpScreen(app.screen).content().plain
+                    commands = app.get_system_commands(app.screen)
+                    yield f"palette {called}", "".join(f"{one.title}: {one.help}\n" for one in commands)
+                while len(app.screen_stack) > 2:
+                    app.pop_screen()
+                await settle(pilot)
+
+
+async def _still(pilot: Pilot[None]) -> str:
+    """What a screen shows once nothing on it changes any more."""
+    before, text = None, ""
+    while text != before:
+        before = text
+        await settle(pilot)
+        lines = pilot.app.screen._compositor.render_strips()
+        text = "\n".join("".join(part.text for part in line).rstrip() for line in lines)
+    return text

@@ -1,0 +1,50 @@
+"""What the reward server answers: a reward, and every refusal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+
+from tests.golden.scenes import Scenes
+from tests.golden.settling import settled
+from tests.rewarding import Client
+from workbench.services.rewarding.choosing import chosen
+from workbench.services.rewarding.scale import Scale
+from workbench.web.reward.gate import Rules
+from workbench.web.reward.server import serving
+from workbench.web.serve.addresses import Address
+
+_ITEM = {"question": "1 + 1?", "reference": "2", "completion": "2"}
+_REQUESTS: tuple[tuple[str, bytes], ...] = (
+    ("/reward", json.dumps(_ITEM).encode()),
+    ("/reward", json.dumps({"items": [_ITEM, {**_ITEM, "completion": "3"}]}).encode()),
+    ("/reward", b"{"),
+    ("/reward", b"[]"),
+    ("/reward", b'{"question": 1}'),
+    ("/reward", b'{"question": "q", "completion": "c"}'),
+    ("/nothing", b"{}"),
+    ("/health", b"{}"),
+    ("/reward", b" " * 2048),
+)
+
+
+def answers(scenes: Scenes) -> Iterator[tuple[str, str]]:
+    """The answer to each request."""
+    for name, text in asyncio.run(_all()):
+        yield name, settled(text, scenes.folder)
+
+
+async def _all() -> list[tuple[str, str]]:
+    return [piece async for piece in _answers()]
+
+
+async def _answers() -> AsyncIterator[tuple[str, str]]:
+    rules = Rules(address=Address("127.0.0.1", 0), token=None, max_body=1024, in_flight=1 << 20, hosts=frozenset())
+    async with serving(chosen("exact", {}), Scale(undecided=None), rules, 100, 2, None) as server:
+        client = Client(server.address.port)
+        for number, (path, body) in enumerate(_REQUESTS, 1):
+            answer = await client.post(path, body)
+            said = json.dumps(answer.document, indent=1, ensure_ascii=False)
+            yield f"reward-server {number} {path}", f"{body[:100].decode()}\n{answer.status}\n{said}\n"
+        client.close()

@@ -1,0 +1,43 @@
+"""What differs from machine to machine and from day to day is named alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import CompletedProcess
+
+_LIBRARIES = (
+    "sympy|latex2sympy2_extended|python|sacrebleu|codebleu|tree-sitter-python|tree-sitter|nltk|rouge-score|"
+    "transformers|torch"
+)
+
+_VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d| UTC)?"), "<time>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
+    (re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?"), lambda found: format(float(found[0]), ".9g")),
+    (re.compile(r'("workers": ?)\d+'), r"\1<measured>"),
+    (re.compile(r'("isolation": ?)"L\d"'), r"\1<measured>"),
+    (re.compile(r'("(?:ms|seconds|duration_s|elapsed_s|bytes|database_bytes)": ?)[\d.]+'), r"\1<measured>"),
+    # Whether libraries are there that are not required, and which of those that are.
+    (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
+    (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),
+    (re.compile(r'("version": )(?:null|"[^"]*<version>[^"]*")'), r"\1<version>"),
+    # How far long work has come is told after a while.
+    (re.compile(r"^(?:! )?\S[^\n]* s so far\n", re.MULTILINE), ""),
+    (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
+)
+
+
+def told(done: CompletedProcess[str], folder: Path) -> str:
+    """Exit code, narration and output of a command."""
+    said = "".join(f"! {line}\n" for line in settled(done.stderr, folder).splitlines())
+    return f"{done.returncode}\n{said}{settled(done.stdout, folder)}"
+
+
+def settled(text: str, folder: Path) -> str:
+    """A text without what is of this machine, this day and this folder."""
+    text = text.replace(str(folder), "<folder>")
+    for pattern, plain in _VOLATILE:
+        text = pattern.sub(plain, text)
+    return text

@@ -52,7 +52,7 @@ def explained(path: Path) -> Iterator[None]:
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
         raise
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: {error}.", _hint(error, path), _CAUSES.get(_primary(error), "other")) from error
+        raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -66,8 +66,25 @@ def go_back(path: Path) -> str:
     return f"Go back to a backup: workbench restore {shlex.quote(str(path))} BACKUP"
 
 
+def _cause(error: sqlite3.Error, path: Path) -> Cause:
+    return "space" if _lacks_files(error, path) else _CAUSES.get(_primary(error), "other")
+
+
+def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
+    """Whether a file can't be opened because the disk has as many as it takes."""
+    if _primary(error) != sqlite3.SQLITE_CANTOPEN:
+        return False
+    with suppress(OSError):
+        disk = os.statvfs(path.parent)
+        # Some file systems don't count.
+        return disk.f_files > 0 and disk.f_favail == 0
+    return False
+
+
 def _hint(error: sqlite3.Error, path: Path) -> str:
     code = _primary(error)
+    if _lacks_files(error, path):
+        return f"The disk has no room for another file: remove some, then try again. {_SAFE}"
     if code == sqlite3.SQLITE_CORRUPT:
         return f"workbench doctor says what is lost. {go_back(path)} (or write out what can be read: workbench rescue)"
     if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):

@@ -110,6 +110,23 @@ def test_an_output_that_is_closed_is_said_and_nothing_is_called_written(given: G
     assert "written" not in done.stderr
 
 
+def test_a_disk_on_which_files_run_out_is_called_full_and_not_forbidden(given: Given, tmp_path: Path) -> None:
+    with small_disk(tmp_path, FewFiles) as disk:
+        place = disk.path / "p.db"
+        shutil.copy(given.folder / "p.db", place)
+        for left in (0, 1):
+            disk.fill(left)
+            for words in (["status", place], ["annotators", place, "add", "zoe"]):
+                done = run(*words)
+                assert done.returncode == 1
+                assert "no room for another file" in done.stderr
+                assert "Is it yours" not in done.stderr
+            for log in disk.path.glob("p.db-*"):
+                log.unlink()
+        disk.empty()
+        assert run("annotators", place, "add", "zoe").returncode == 0
+
+
 def test_a_full_disk_of_temporary_files_is_named(given: Given, tmp_path: Path) -> None:
     with small_disk(tmp_path) as disk:
         disk.fill()

@@ -1,0 +1,61 @@
+"""A check on the screen is an item on the screen: the same keys show the same, up to its answer and after it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.helpers import make_project, numbered
+from tests.tui.labelling import desk
+from tests.tui.stage import notices
+from workbench.model.selection import Selection, parse_condition
+from workbench.services.labelling import checks, people
+from workbench.services.project import Project
+
+KEYS = (
+    *("w", "v", "u", "f", "enter", "f", "1", "[", "0", "]", "z", "z", "z", "s", "1"),
+    *("escape", "a", "0", "x", "p", "1", "l"),
+)
+"""Marks and a flag; the first item labelled, corrected, taken back, skipped and served anew; Home, History."""
+
+
+def of_alike(folder: Path, *, a_check: bool) -> Project:
+    """Four items of one text; amira gets the first one first, as a check or not."""
+    folder.mkdir()
+    (folder / "workbench.toml").write_text(
+        f"[annotation]\ncheck_rate = {int(a_check)}\nrepeat_share = 0\ncheck_minimum = 100\n"
+    )
+    rows = [{**row, "question_id": f"q{n}", "question": "Which?"} for n, row in enumerate(numbered(8)) if n % 2 == 0]
+    project = make_project(folder, rows)
+    if a_check:
+        first = Selection((parse_condition("completion_id=c0"),))
+        assert checks.add_checks(project, first).added == 1
+    people.assign(project, ["amira", "ben"], per_item=2)
+    with project.database.write() as connection:
+        connection.execute("UPDATE assignments SET position = CASE task WHEN 'correctness' THEN subject ELSE 9 END")
+    return project
+
+
+async def shown(project: Project) -> list[tuple[str, list[str], list[str]]]:
+    """After every key what was told and what stands on the screen, but for when it was and how long it took."""
+    found = []
+    async with desk(project) as it:
+        for key in KEYS:
+            await it.press(key)
+            told = notices(it.app)
+            it.app.clear_notifications()
+            await it.settle()
+            text = re.sub(r" · fast: [0-9.]+ s|20\d\d-\d\d-\d\d \d\d:\d\d", "", it.text())
+            found.append((key, told, [line.rstrip() for line in text.splitlines()]))
+    return found
+
+
+async def test_a_check_shows_what_any_item_shows(tmp_path: Path) -> None:
+    projects = [of_alike(tmp_path / str(a_check), a_check=a_check) for a_check in (False, True)]
+    plain, with_check = [await shown(project) for project in projects]
+    said = "SELECT count(*) > 2 FROM label_events WHERE kind = 'check'"
+    assert [project.database.reader().execute(said).fetchone()[0] for project in projects] == [False, True]
+    for before, after in zip(plain, with_check, strict=True):
+        assert after == before
+    for project in projects:
+        project.close()

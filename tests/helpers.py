@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from workbench.services.labelling.people import assign
 from workbench.services.project import Project, open_project
 from workbench.store.connection import Database
 from workbench.store.schema_analysis import LENGTHS
@@ -40,6 +41,15 @@ def mean_nobody(project: Project) -> None:
     """Let whoever comes first have any open slot: slots are meant for nobody any more."""
     with project.database.write() as connection:
         connection.execute("UPDATE assignments SET meant_for = NULL")
+
+
+def make_shared(folder: Path, *names: str) -> Project:
+    """Four items of four questions, whose types people settle, with two labels each by whoever comes first."""
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
+    project = make_project(folder, rows)
+    assign(project, names, per_item=2)
+    mean_nobody(project)
+    return project
 
 
 def add_items(database: Database, rows: Iterable[Mapping[str, Any]]) -> list[int]:

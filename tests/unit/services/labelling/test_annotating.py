@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers import make_project, mean_nobody, numbered
+from tests.helpers import make_project, make_shared, mean_nobody, numbered
 from workbench.errors import AnnotationError, UsageError
 from workbench.services.items.browsing import coordinator_name, detail
 from workbench.services.labelling import people
@@ -22,19 +22,9 @@ INCORRECT = Answer(verdict="incorrect")
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     """Four items of four questions, whose types people settle; two labels each by amira, ben and chen."""
-    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
-    made = make_project(tmp_path, rows)
-    people.assign(made, ["amira", "ben", "chen"], per_item=2)
-    mean_nobody(made)
+    made = make_shared(tmp_path, "amira", "ben", "chen")
     yield made
     made.close()
-
-
-@pytest.fixture
-def amira(project: Project) -> Iterator[AnnotationSession]:
-    session = AnnotationSession(project, "amira")
-    yield session
-    session.close()
 
 
 @pytest.fixture

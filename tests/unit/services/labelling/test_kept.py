@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.helpers import make_project, mean_nobody, numbered
+from tests.helpers import make_project, make_shared, numbered
 from workbench.beside.processes import this_process
 from workbench.errors import StoreError
 from workbench.model.policy import AnnotationPolicy
@@ -35,19 +35,9 @@ from workbench.store import events
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "data").mkdir()
-    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(numbered(4, types="labelled"))]
-    made = make_project(tmp_path / "data", rows)
-    people.assign(made, ["amira", "ben"], per_item=2)
-    mean_nobody(made)
+    made = make_shared(tmp_path / "data", "amira", "ben")
     yield made
     made.close()
-
-
-@pytest.fixture
-def amira(project: Project) -> Iterator[AnnotationSession]:
-    session = AnnotationSession(project, "amira")
-    yield session
-    session.close()
 
 
 def two(session: AnnotationSession) -> tuple[AnnotationItem, AnnotationItem]:

@@ -1,0 +1,17 @@
+"""Amira at work on a test's project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from workbench.services.labelling.annotating import AnnotationSession
+from workbench.services.project import Project
+
+
+@pytest.fixture
+def amira(project: Project) -> Iterator[AnnotationSession]:
+    session = AnnotationSession(project, "amira")
+    yield session
+    session.close()

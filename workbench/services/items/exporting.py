@@ -165,7 +165,10 @@ def format_of(path: Path) -> ExportFormat:
 
 def _chosen(project: Project, selection: Selection, dataset: str | None, verifiers: Sequence[str]) -> Selection:
     if verifiers and not selection.asks_for_verdicts:
-        raise UsageError("--verifier says whose verdicts are meant.", 'Add --where "verdict=correct".')
+        raise UsageError(
+            "--verifier says whose verdicts are meant.",
+            'Add --where "verdict=correct", or leave it out: formats like pairs go by --gold.',
+        )
     return check_names(project.database.reader(), _with_dataset(project, selection, dataset), verifiers)
 
 

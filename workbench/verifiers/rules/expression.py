@@ -27,6 +27,7 @@ from workbench.verifiers.rules.nodes import (
 from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
 
 MAX_POSTFIXES = 3
+_GROUP = 3
 """Exponents, factorials and the like after one atom."""
 SMALLEST_COMBINATION = 3
 """``C_3^2`` is a number of combinations, ``C_1^2`` the square of a constant."""
@@ -241,6 +242,23 @@ class _Parser(Cursor):
         if following == "\\frac" and token.isdecimal() and (part := self._proper_fraction()):
             return number(int(token) + part)
         if _is_number(following):
+            return self._spaced(token)
+        return _literal(token)
+
+    def _spaced(self, token: str) -> Node:
+        """Numbers one after the other: ``2 1/2``, or thousands, ``12 000``; anything else may mean two things.
+
+        Raises:
+            NotUnderstood: It is neither.
+        """
+        match self._tokens[self._at : self._at + 4]:
+            case [top, "/", bottom, behind] if token.isdecimal() and behind != "^" and _is_proper(top, bottom):
+                self._at += 3
+                return number(int(token) + Fraction(int(top), int(bottom)))
+        if token.isdecimal() and len(token) <= _GROUP:
+            while _is_group(self._tokens[self._at]):
+                token += self._take()
+        if _is_number(self._tokens[self._at]):
             raise NotUnderstood("a number after a number")
         return _literal(token)
 
@@ -253,7 +271,7 @@ class _Parser(Cursor):
                 top, bottom, length = both[0], both[1], 2
             case _:
                 return None
-        if not (top.isdecimal() and bottom.isdecimal() and 0 < int(top) < int(bottom)):
+        if not _is_proper(top, bottom):
             return None
         self._at += length
         return Fraction(int(top), int(bottom))
@@ -361,6 +379,16 @@ class _Parser(Cursor):
 
     def _ends_argument(self, letter: str) -> bool:
         return letter == "e" or (letter in UNKNOWN_FUNCTIONS and self._tokens[self._at + 1] == "(")
+
+
+def _is_proper(top: str, bottom: str) -> bool:
+    """Whether these are the parts of a proper fraction of whole numbers."""
+    return top.isdecimal() and bottom.isdecimal() and 0 < int(top) < int(bottom)
+
+
+def _is_group(token: str) -> bool:
+    """Whether these digits go on with a number of thousands."""
+    return len(token) == _GROUP and token.isdecimal()
 
 
 def _is_number(token: str) -> bool:

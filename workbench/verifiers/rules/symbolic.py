@@ -64,7 +64,8 @@ def _tree(text: str) -> Any:
         return None
     if any(token[0] == '"' or token in _UNREAD or (token[0] == "\\" and token not in _MACROS) for token in tokens):
         return None
-    if any(number.isdigit() and foot == "_" for number, foot in pairwise(tokens)):
+    # It multiplies what stands side by side, a mixed number's parts and thousands too.
+    if any(number.isdigit() and (foot == "_" or foot[0].isdigit()) for number, foot in pairwise(tokens)):
         return None
     tree = latex2sympy(
         text.replace("$", ""), is_real="i" not in tokens, normalization_config=_NORMAL, conversion_config=_CONVERSION

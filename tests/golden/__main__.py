@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tests.golden import frozen
 from tests.golden.scenes import Scenes, surroundings
@@ -20,8 +19,11 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
     absent = {part for part, place in REAL.items() if not place.exists()}
-    with TemporaryDirectory() as place, surroundings(Path(place)):
-        scenes = Scenes(Path(place))
+    # They stay: a runner whose database is gone would wait for it.
+    place = folder / "projects"
+    place.mkdir(parents=True)
+    with surroundings(place):
+        scenes = Scenes(place)
         shown = {part: dict(make(scenes)) for part, make in PARTS.items() if part not in absent}
     for part, pieces in shown.items():
         frozen.write(pieces, folder / part)

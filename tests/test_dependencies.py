@@ -1,0 +1,48 @@
+"""What is declared is what is imported: who installs the project gets all that it needs, and nothing else."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+NEEDED_BY_OTHERS = {"safetensors": "transformers reads weights with it", "tree-sitter-python": "codebleu needs it"}
+"""Never imported here: a package that is imported needs them, and doesn't say so."""
+SHARED = {"backports": "backports.zstd", "compression": "backports.zstd"}
+"""Names under which several packages lie, or which the standard library has from some version on."""
+
+
+def declared() -> set[str]:
+    """The packages that are installed with the project, or with an extra of it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    optional = project["optional-dependencies"]
+    lines = [*project["dependencies"], *(line for name in optional if name != "dev" for line in optional[name])]
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def imported() -> set[str]:
+    """The packages that some module imports."""
+    names: set[str] = set()
+    for path in (ROOT / "workbench").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names.add(node.module.partition(".")[0])
+    names -= {"workbench", *sys.stdlib_module_names}
+    installed = packages_distributions()
+    return {canonicalize_name(SHARED.get(name) or installed.get(name, [name])[0]) for name in names}
+
+
+def test_what_is_imported_is_declared() -> None:
+    assert imported() - declared() == set()
+
+
+def test_what_is_declared_is_imported() -> None:
+    assert declared() - imported() == set(NEEDED_BY_OTHERS)

@@ -17,7 +17,7 @@ from typing import Final
 
 from bench.figures import report
 from bench.synthetic import FULL, cached, verifier
-from workbench.services.building.hard import Asked, build_hard
+from workbench.services.building.hard import HardSetOptions, build_hard
 from workbench.services.measuring.columns import columns
 from workbench.services.project import Project, open_project
 
@@ -32,7 +32,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=FULL)
     options, _ = parser.parse_known_args()
     path = cached(options.items, runs=_JUDGES)
-    asked = Asked(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
+    asked = HardSetOptions(judges=tuple(verifier(run) for run in range(1, _JUDGES + 1)))
     began = time.perf_counter()
     project = open_project(path)
     found = build_hard(project, asked, dry_run=True)
@@ -45,7 +45,7 @@ def main() -> None:
     project.close()
 
 
-def _peak_mb(project: Project, asked: Asked) -> float:
+def _peak_mb(project: Project, asked: HardSetOptions) -> float:
     """The most that is held beyond the columns while a queue is built, as Python and numpy count it."""
     known = columns(project)
     for run in range(1, _JUDGES + 1):

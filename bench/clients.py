@@ -16,9 +16,9 @@ import httpx
 
 from bench.load import MODEL, Ask, measure, prompt
 from workbench.llm.caller import Caller
-from workbench.llm.journal import Call, Response, Spent
-from workbench.llm.records import Chat, FailureCode, Message
-from workbench.llm.server import Limits, Server
+from workbench.llm.journal import JournaledCall, Response, RunUsed
+from workbench.llm.records import Chat, FailureCode, PromptMessage
+from workbench.llm.server import Limits, ModelServer
 
 HEADERS = {"content-type": "application/json", "authorization": "Bearer key"}
 
@@ -39,11 +39,11 @@ class Forgetful:
         """Nothing."""
         return None
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunUsed:
         """Nothing."""
-        return Spent()
+        return RunUsed()
 
-    async def begin(self, item: int, call: Call) -> int:
+    async def begin(self, item: int, call: JournaledCall) -> int:
         """No number."""
         return 0
 
@@ -51,18 +51,18 @@ class Forgetful:
         """A benchmark with failures says nothing."""
         raise RuntimeError(f"{code}: {detail}")
 
-    def done(self, attempt: int, call: Call, response: Response) -> None:
+    def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         """Forget it."""
 
 
 @asynccontextmanager
 async def ours(url: str, at_once: int) -> AsyncIterator[Ask]:
     """The project's client, with its cache look-up, pace, budget and parsing."""
-    server = Server(profile="vllm", base_urls=(url,), model=MODEL)
+    server = ModelServer(profile="vllm", base_urls=(url,), model=MODEL)
     async with Caller({"judge": server}, Limits(concurrency=at_once), Forgetful()) as caller:
 
         async def ask(number: int) -> object:
-            return await caller.call(number, "judge", Chat(messages=(Message("user", prompt(number)),)))
+            return await caller.call(number, "judge", Chat(messages=(PromptMessage("user", prompt(number)),)))
 
         yield ask
 

@@ -31,7 +31,7 @@ from workbench.model.assertion import assertion_of
 from workbench.model.code import CodeTest, Level, Program
 from workbench.verifiers.execution.levels import best_level
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ROOT.parent / "shared" / "data" / "code"
@@ -123,10 +123,10 @@ def _against_subprocesses(rows: list[dict[str, Any]], level: Level, folder: Path
     """Scoring Verifiers' protocol, the program executed anew before each test, at one test a time on both sides."""
     tests = sum(len(row["tests"]) for row in rows)
     (theirs,) = _peer(Path(sys.executable), "subprocess", rows, 1, folder)
-    with SandboxPool(level, 1, settings=Settings(fresh_namespace=True)) as pool:
+    with SandboxPool(level, 1, settings=PoolSettings(fresh_namespace=True)) as pool:
         _run(pool, rows)
         ours = median(_run(pool, rows) for _ in range(5))
-    with SandboxPool(level, 1, settings=Settings(fresh_per_test=True)) as pool:
+    with SandboxPool(level, 1, settings=PoolSettings(fresh_per_test=True)) as pool:
         _run(pool, rows[:1])
         apart = _run(pool, rows)
     report("execution_subprocess_ms_per_test", 1000 * theirs / tests, "ms")

@@ -14,7 +14,7 @@ from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.services.project import Project
 from workbench.services.running.verifying import run_info, start
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 K = TypeVar("K")
 
@@ -110,7 +110,7 @@ class ScriptedSandbox:
     """
 
     def __init__(
-        self, level: Level, workers: int, settings: Settings, outcome: Callable[[Program, int], Execution]
+        self, level: Level, workers: int, settings: PoolSettings, outcome: Callable[[Program, int], Execution]
     ) -> None:
         self.level = level
         self.workers = workers

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.model.code import Execution, Program
 from workbench.services.items.importing import import_files, plan_import
 from workbench.services.project import Project, open_project
@@ -105,17 +105,17 @@ class ActingModel:
     """Replies by round and step; remembers what it was asked."""
 
     def __init__(self, before: Callable[[], None] | None = None) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[WritingRequest] = []
         self._before = before
 
-    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         if self._before is not None:
             self._before()
         self.asked += asked
         return [reply(one) for one in asked]
 
 
-def reply(asked: Asked) -> str | None:
+def reply(asked: WritingRequest) -> str | None:
     """Good tests, and useless, doubled, broken, wrong and hostile ones; one request in the third round gets none."""
     words = asked.messages[-1].content
     top = next(top for top in tops(20) if f"Write clip{top}(x)" in words)

@@ -14,7 +14,7 @@ from workbench.model.sets import ItemMember, NewSet, QuestionMember, SetKind, Se
 from workbench.services.items.importing import import_files, plan_import
 from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project, open_project
-from workbench.services.publishing.publishing import Card, publish
+from workbench.services.publishing.publishing import PublisherCard, publish
 from workbench.store import sets
 from workbench.store.selection import FROM_ITEMS, GOLD, GOLD_FROM, SUBTYPE
 
@@ -89,7 +89,7 @@ def publish_sample(folder: Path) -> Publication:
     freeze(
         project, "people/only", kind="hard", members=[one for one in with_gold(project) if one.gold_from != "imported"]
     )
-    card = Card(title=HOSTILE, licence="My Own ](x) 1.0", languages=("en", "no"))
+    card = PublisherCard(title=HOSTILE, licence="My Own ](x) 1.0", languages=("en", "no"))
     found = publish(project, [SetName("small"), SetName("people/only")], folder, card=card)
     project.close()
     return found

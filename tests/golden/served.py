@@ -11,7 +11,7 @@ from tests.golden.settling import settled
 from tests.rewarding import Client
 from workbench.services.rewarding.choosing import chosen
 from workbench.services.rewarding.scale import Scale
-from workbench.web.reward.gate import Rules
+from workbench.web.reward.gate import RequestRules
 from workbench.web.reward.server import serving
 from workbench.web.serve.addresses import Address
 
@@ -40,7 +40,9 @@ async def _all() -> list[tuple[str, str]]:
 
 
 async def _answers() -> AsyncIterator[tuple[str, str]]:
-    rules = Rules(address=Address("127.0.0.1", 0), token=None, max_body=1024, in_flight=1 << 20, hosts=frozenset())
+    rules = RequestRules(
+        address=Address("127.0.0.1", 0), token=None, max_body=1024, in_flight=1 << 20, hosts=frozenset()
+    )
     async with serving(chosen("exact", {}), Scale(undecided=None), rules, 100, 2, None) as server:
         client = Client(server.address.port)
         for number, (path, body) in enumerate(_REQUESTS, 1):

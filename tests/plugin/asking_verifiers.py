@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, cast
 
-from workbench.llm.records import Ask, CallFailed, Chat, Halt, Message, Sampling
-from workbench.llm.server import Limits, Server
+from workbench.llm.records import Ask, CallFailed, Chat, Halt, PromptMessage, Sampling
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from
@@ -43,7 +43,7 @@ class Asker:
             "temperature": self._sampling.temperature,
         }
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         return {"judge": self._server}
 
     def limits(self) -> Limits:
@@ -58,7 +58,7 @@ class Asker:
         text = f"{item.question}\n{item.reference}\n{item.completion}"
         votes = []
         for number in range(self._calls):
-            chat = Chat(messages=(Message("user", text),), sampling=self._sampling)
+            chat = Chat(messages=(PromptMessage("user", text),), sampling=self._sampling)
             try:
                 reply = await ask(chat, step=f"ask {number}", sample=number)
             except (CallFailed, Halt):

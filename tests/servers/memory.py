@@ -6,14 +6,14 @@ import asyncio
 from dataclasses import dataclass
 
 from workbench.llm.clock import Clock
-from workbench.llm.journal import Call, Response, Spent
+from workbench.llm.journal import JournaledCall, Response, RunUsed
 from workbench.llm.records import FailureCode
 
 
 @dataclass
 class Attempt:
     item: int
-    call: Call
+    call: JournaledCall
     state: str = "sent"
     code: FailureCode | None = None
     status: int | None = None
@@ -23,18 +23,18 @@ class Attempt:
 class MemoryJournal:
     """Keeps everything, in lists."""
 
-    def __init__(self, spent: Spent | None = None) -> None:
+    def __init__(self, spent: RunUsed | None = None) -> None:
         self.attempts: list[Attempt] = []
         self.responses: dict[bytes, Response] = {}
-        self._spent = spent or Spent()
+        self._spent = spent or RunUsed()
 
     def recall(self, key: bytes) -> Response | None:
         return self.responses.get(key)
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunUsed:
         return self._spent
 
-    async def begin(self, item: int, call: Call) -> int:
+    async def begin(self, item: int, call: JournaledCall) -> int:
         self.attempts.append(Attempt(item, call))
         return len(self.attempts) - 1
 
@@ -42,7 +42,7 @@ class MemoryJournal:
         row = self.attempts[attempt]
         row.state, row.code, row.status, row.detail = "failed" if sent else "unsent", code, status, detail
 
-    def done(self, attempt: int, call: Call, response: Response) -> None:
+    def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         self.attempts[attempt].state = "done"
         self.responses[call.key] = response
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from workbench.llm.journal import Call, Response
+from workbench.llm.journal import JournaledCall, Response
 from workbench.llm.records import Usage
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
@@ -77,9 +77,9 @@ def add_judged(
     return run
 
 
-def _stored(told: Told) -> tuple[Call, Response]:
+def _stored(told: Told) -> tuple[JournaledCall, Response]:
     request = hashlib.sha256(told.request).digest()
-    call = Call(
+    call = JournaledCall(
         key=hashlib.sha256(request + told.sample.to_bytes(8, "big") + told.response).digest(),
         server="http://localhost",
         request=request,

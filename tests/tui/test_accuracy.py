@@ -22,7 +22,7 @@ from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.tui.widgets.accuracy_asked import Asked, Step
+from workbench.tui.widgets.accuracy_asked import OpenedGroup, SheetQuery
 from workbench.tui.widgets.accuracy_figures import FIGURES
 from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -271,7 +271,7 @@ async def test_undecided_items_a_protocol_leaves_out_are_counted_apart(project: 
 
 
 def test_properties_go_round_but_for_those_already_chosen() -> None:
-    asked = Asked(by="source", path=(Step("type", "A"), Step("domain", "d")))
+    asked = SheetQuery(by="source", path=(OpenedGroup("type", "A"), OpenedGroup("domain", "d")))
     assert asked.free == ("subtype", "source", "model", "dataset", "reason", "length")
     assert asked.inside("s", "length").outside() == (asked, "s")
     assert asked.conditions_of(None) == (Condition("type", "=", "A"), Condition("domain", "=", "d"))
@@ -312,7 +312,7 @@ async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await pilot.click("#accuracy-detail", offset=(4, 2))
         await settle(pilot)
-        assert screen_of(app).asked.path == (Step("type", "A"),)
+        assert screen_of(app).asked.path == (OpenedGroup("type", "A"),)
 
 
 async def test_hostile_names_are_only_text(tmp_path: Path) -> None:

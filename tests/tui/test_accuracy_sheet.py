@@ -10,7 +10,7 @@ from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.render.bars import NONE
 from workbench.tui.widgets.accuracy_detail import of_group
 from workbench.tui.widgets.accuracy_figures import FIGURES
-from workbench.tui.widgets.accuracy_sheet import Order, Sheet
+from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.tui.widgets.accuracy_view import caption, cell_sentence, legend, notes
 
 
@@ -71,13 +71,13 @@ SMALL = report(
 ACCURACY = FIGURES["accuracy"]
 
 
-def texts(sheet: Sheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
+def texts(sheet: AccuracySheet, figure: str = "accuracy") -> dict[tuple[str, str | None], str]:
     rows = sheet.rows(sheet.verifiers, FIGURES[figure], ())
     return {(row.key, group): cell.text for row in rows for group, cell in zip(sheet.groups, row.cells, strict=True)}
 
 
 def test_marks_stand_beside_names_and_figures() -> None:
-    sheet = Sheet(SMALL)
+    sheet = AccuracySheet(SMALL)
     assert {name: sheet.mark(name, {"rule": None}) for name in sheet.verifiers} == {
         "judge": " †",
         "rule": "↑ ",
@@ -104,12 +104,12 @@ def test_marks_stand_beside_names_and_figures() -> None:
 
 
 def test_a_run_is_never_called_finished_before_it_is() -> None:
-    assert Sheet(SMALL).progress("slow") == "99 %"
-    assert Sheet(SMALL).progress("rule") == ""
+    assert AccuracySheet(SMALL).progress("slow") == "99 %"
+    assert AccuracySheet(SMALL).progress("rule") == ""
 
 
 def test_every_figure_has_its_n() -> None:
-    sheet = Sheet(SMALL)
+    sheet = AccuracySheet(SMALL)
     assert [column.below for column in sheet.columns(None, wide=False)] == ["n 100", "n 100"]
     assert texts(sheet)["rule", "A"] == "95.0 (7)"
     assert texts(sheet)["slow", "A"] == NONE
@@ -120,14 +120,14 @@ def test_every_figure_has_its_n() -> None:
     ("order", "expected"),
     [
         (None, ["judge", "rule", "slow", "always-incorrect"]),
-        (Order(group="A"), ["rule", "always-incorrect", "judge", "slow"]),
-        (Order(group="A", descending=False), ["judge", "always-incorrect", "rule", "slow"]),
-        (Order(by_name=True, descending=False), ["always-incorrect", "judge", "rule", "slow"]),
-        (Order(group="gone"), ["judge", "rule", "slow", "always-incorrect"]),
+        (SheetOrder(group="A"), ["rule", "always-incorrect", "judge", "slow"]),
+        (SheetOrder(group="A", descending=False), ["judge", "always-incorrect", "rule", "slow"]),
+        (SheetOrder(by_name=True, descending=False), ["always-incorrect", "judge", "rule", "slow"]),
+        (SheetOrder(group="gone"), ["judge", "rule", "slow", "always-incorrect"]),
     ],
 )
-def test_order_keeps_what_has_no_figure_last(order: Order | None, expected: list[str]) -> None:
-    sheet = Sheet(SMALL)
+def test_order_keeps_what_has_no_figure_last(order: SheetOrder | None, expected: list[str]) -> None:
+    sheet = AccuracySheet(SMALL)
     assert sheet.ordered(order, ACCURACY, {}) == expected
     pinned = {"slow": None, "not there": None, "judge": None}
     assert sheet.ordered(order, ACCURACY, pinned) == ["slow", "judge", *(n for n in expected if n not in pinned)]
@@ -147,7 +147,7 @@ def test_a_tint_follows_what_is_good_and_a_glyph_the_height() -> None:
 
 
 def test_a_column_is_sorted_beside_its_best_baseline() -> None:
-    found = of_group(Sheet(SMALL), None, ACCURACY, (), width=80)
+    found = of_group(AccuracySheet(SMALL), None, ACCURACY, (), width=80)
     assert [line.cells[0].text.strip(" †○") for line in found.rows] == [
         "rule",
         "judge",
@@ -165,7 +165,7 @@ def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
     assert "MCC" in str(caption(SMALL, FIGURES["mcc"]))
     assert "gold final (100 imported)" in str(caption(SMALL, ACCURACY))
     assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its figures go on changing."]
-    sheet = Sheet(SMALL)
+    sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))
     assert "No items" in str(cell_sentence(SMALL, sheet.row("slow", "A")))
     long = report(row("x" * 90, None, 0.9))

@@ -19,7 +19,7 @@ from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens import agreement as module
 from workbench.tui.screens.agreement import AgreementScreen
-from workbench.tui.screens.agreement_items import AgreementItemsScreen, PairSource
+from workbench.tui.screens.agreement_items import AgreementItemsScreen, LabelPairSource
 from workbench.tui.screens.item import ItemScreen
 from workbench.tui.widgets import agreement_view as view
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -71,7 +71,7 @@ def items_of(app: WorkbenchApp) -> AgreementItemsScreen:
     return app.screen
 
 
-def listed(app: WorkbenchApp) -> PairSource:
+def listed(app: WorkbenchApp) -> LabelPairSource:
     source = items_of(app)._source
     assert source is not None
     return source

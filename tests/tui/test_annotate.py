@@ -19,7 +19,7 @@ from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project, open_project
 from workbench.store import people as people_store
-from workbench.tui.desk import Desk
+from workbench.tui.desk import ItemFeed
 from workbench.tui.widgets.card import WholeText
 from workbench.tui.widgets.type_picker import TypePicker
 
@@ -85,13 +85,13 @@ async def test_many_fast_keys_label_each_item_once(project: Project) -> None:
 
 
 async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain, may_store = Desk.submit, threading.Event()
+    plain, may_store = ItemFeed.submit, threading.Event()
 
-    def slowly(self: Desk, *arguments: Any) -> list[str]:
+    def slowly(self: ItemFeed, *arguments: Any) -> list[str]:
         may_store.wait(20)
         return plain(self, *arguments)
 
-    monkeypatch.setattr(Desk, "submit", slowly)
+    monkeypatch.setattr(ItemFeed, "submit", slowly)
     async with desk(project) as it:
         first = it.completion
         for key in ("1", "0", "0", "s", "z", "f", "left_square_bracket"):

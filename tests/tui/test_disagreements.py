@@ -18,7 +18,7 @@ from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.services.reviewing import deciding
-from workbench.tui.queue_reading import Wanted
+from workbench.tui.queue_reading import QueueRequest
 from workbench.tui.screens.disagreements import DisagreementsScreen
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.title_bar import TitleBar
@@ -52,7 +52,7 @@ async def disagreements(
         yield app.screen, pilot
 
 
-def wanted(screen: DisagreementsScreen) -> Wanted:
+def wanted(screen: DisagreementsScreen) -> QueueRequest:
     return screen.wanted
 
 

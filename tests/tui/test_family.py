@@ -20,8 +20,8 @@ from workbench.services.measuring.selected_by import note
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import CompareScreen, Pair
-from workbench.tui.screens.family import Asked, FamilyScreen
-from workbench.tui.widgets.family_view import Sheet, turned
+from workbench.tui.screens.family import FamilyQuery, FamilyScreen
+from workbench.tui.widgets.family_view import FamilySheet, turned
 from workbench.tui.widgets.matrix import Matrix
 
 
@@ -44,8 +44,8 @@ def screen_of(app: WorkbenchApp) -> FamilyScreen:
     return app.screen
 
 
-async def show(app: WorkbenchApp, pilot: Pilot[None], asked: Asked | None = None) -> None:
-    await app.push_screen(FamilyScreen(asked or Asked(), comparable(app.project)))
+async def show(app: WorkbenchApp, pilot: Pilot[None], asked: FamilyQuery | None = None) -> None:
+    await app.push_screen(FamilyScreen(asked or FamilyQuery(), comparable(app.project)))
     await settle(pilot)
 
 
@@ -101,7 +101,7 @@ async def test_errors_in_common_and_agreement_take_the_cells(tmp_path: Path) -> 
 async def test_the_cursor_tells_all_of_a_pair_and_opens_it(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
-        await show(app, pilot, Asked(protocol="strict"))
+        await show(app, pilot, FamilyQuery(protocol="strict"))
         await press(pilot, "down", "down")
         matrix = app.screen.query_one(Matrix)
         a, b = str(matrix.row_key), str(matrix.column_key)
@@ -205,7 +205,7 @@ def test_two_without_items_in_common_are_a_dash(tmp_path: Path) -> None:
     for name, items in (("first", (1, 2)), ("second", (3, 4)), ("both", (1, 2, 3, 4))):
         add_run(project, name, dict.fromkeys(items, Outcome.CORRECT))
     names = ("first", "second", "both")
-    sheet = Sheet(family(project, names), joint_errors(project, names))
+    sheet = FamilySheet(family(project, names), joint_errors(project, names))
     first, second, _ = sheet.members
     for measure in ("difference", "phi", "kappa"):
         assert sheet.cell(first, second, measure).text == "–"
@@ -215,5 +215,5 @@ def test_two_without_items_in_common_are_a_dash(tmp_path: Path) -> None:
 def test_a_judge_that_chose_the_items_is_marked(tmp_path: Path) -> None:
     project, names = project_of_three(tmp_path), ("poor", "good", "alike")
     note(project, "sample", ("good",))
-    sheet = Sheet(family(project, names), joint_errors(project, names))
+    sheet = FamilySheet(family(project, names), joint_errors(project, names))
     assert {row.name for row in sheet.rows("difference")} == {"poor", "good †", "alike"}

@@ -6,8 +6,8 @@ from textual import on
 from textual.app import App, ComposeResult
 
 from tests.tui.stage import HOSTILE
-from workbench.tui.widgets.columns import Cell
-from workbench.tui.widgets.pass_grid import PassGrid, PassHead, PassRow, PassTest
+from workbench.tui.widgets.columns import TableCell
+from workbench.tui.widgets.pass_grid import GridRow, PassGrid, PassHead, PassTest
 
 HEADS = [PassHead("solution"), PassHead("pass", "right"), PassHead("G")]
 
@@ -28,7 +28,9 @@ class Stage(App[None]):
 def put(grid: PassGrid, solutions: int, tests: int) -> None:
     columns = [PassTest(place, place / tests, forgeable=place == 3) for place in range(tests)]
     rows = [
-        PassRow(key, (Cell(HOSTILE[key % len(HOSTILE)]), Cell(f"{key}/60"), Cell("✓")), "pf" * (tests // 2))
+        GridRow(
+            key, (TableCell(HOSTILE[key % len(HOSTILE)]), TableCell(f"{key}/60"), TableCell("✓")), "pf" * (tests // 2)
+        )
         for key in range(solutions)
     ]
     grid.put(HEADS, columns, rows)

@@ -81,8 +81,8 @@ def test_a_page_may_paste_more_than_a_line_takes() -> None:
     """It goes on to the app shortened, and as a pasted text still; the page stays."""
     for size in (10, 1 << 20, 3 << 20):
         said = frames.parse(f'["stdin", "\\u001b[200~{"x" * size}\\u001b[201~"]')
-        assert isinstance(said, frames.Typed)
+        assert isinstance(said, frames.KeysFrame)
         assert said.keys.startswith(b"\x1b[200~x")
         assert said.keys.endswith(b"x\x1b[201~")
         assert len(said.keys) < 70_000
-    assert frames.parse('["stdin", "12"]') == frames.Typed(b"12")
+    assert frames.parse('["stdin", "12"]') == frames.KeysFrame(b"12")

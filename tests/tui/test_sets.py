@@ -20,8 +20,8 @@ from tests.publishing import freeze, with_gold
 from tests.tui.stage import HOSTILE, SIZES, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.services.reviewing.desk import add_run
 from workbench.model.label import LabelLine
-from workbench.services.building.balanced import Wanted, build_balanced
-from workbench.services.building.hard import Asked, build_hard
+from workbench.services.building.balanced import BalancedTargets, build_balanced
+from workbench.services.building.hard import HardSetOptions, build_hard
 from workbench.services.building.picks import build_picks
 from workbench.services.building.showing import every_set
 from workbench.services.labelling.labels import put_lines
@@ -89,7 +89,7 @@ async def fill(form: Screen[Any], pilot: Pilot[None], **values: str) -> None:
 async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path, size: tuple[int, int]) -> None:
     project = pool(tmp_path)
     build_picks(project, "a", each=2)
-    build_balanced(project, Wanted(per_type=3))
+    build_balanced(project, BalancedTargets(per_type=3))
     line = LabelLine(completion_id="q0-1", annotator="amira", verdict="incorrect", role="adjudicator")
     assert put_lines(project, [line]).refused == 0
     async with opened(project, size=size) as (app, pilot):
@@ -165,7 +165,7 @@ async def test_a_hard_set_begins_with_a_queue_of_the_judges_that_are_chosen(tmp_
 async def test_what_differs_is_frozen_as_a_new_version_only_when_asked_and_shown_beside_the_old(tmp_path: Path) -> None:
     project = pool(tmp_path)
     for _ in ("the queue", "the set"):
-        build_hard(project, Asked(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
+        build_hard(project, HardSetOptions(judges=tuple(JUDGES), minority=1, annotate=4, final=2, partial=True))
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "b", "3")

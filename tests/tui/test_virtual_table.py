@@ -18,15 +18,15 @@ from textual.strip import Strip
 from textual.worker import WorkerFailed
 
 from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row, Sort, fit_widths
+from workbench.tui.widgets.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
 from workbench.tui.widgets.page_cache import PAGE, PageCache
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 COLUMNS = (
-    Column("id", "id", 6, 10, "right"),
-    Column("question", "Question", 10, 40),
-    Column("gold", "Gold", 11, 14),
-    Column("note", "Note", 6, 30, sortable=False),
+    TableColumn("id", "id", 6, 10, "right"),
+    TableColumn("question", "Question", 10, 40),
+    TableColumn("gold", "Gold", 11, 14),
+    TableColumn("note", "Note", 6, 30, sortable=False),
 )
 
 
@@ -34,7 +34,7 @@ class Numbers:
     """Rows 1..n under a filter, descending on demand; it notes what it was asked."""
 
     def __init__(self, n: int, *, keep: Callable[[int], bool] = lambda _: True, descending: bool = False) -> None:
-        self.columns: Sequence[Column] = COLUMNS
+        self.columns: Sequence[TableColumn] = COLUMNS
         self.natural = array("q", (number for number in range(1, n + 1) if keep(number)))
         self.order = self.natural[::-1] if descending else self.natural
         self.note = "note"
@@ -50,19 +50,21 @@ class Numbers:
         self.gate.wait(5)
         return self.order
 
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         return [self.row(number) for number in self.natural[offset : offset + limit]]
 
-    def page(self, ids: Sequence[int]) -> list[Row]:
+    def page(self, ids: Sequence[int]) -> list[TableRow]:
         self.pages.append(ids[0])
         if self.fails:
             raise OSError("disk gone")
         return [self.row(number) for number in ids]
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> TableRow:
         verdict: tuple[str, CellStyle] = ("✓ correct", "success") if number % 2 else ("✗ incorrect", "error")
         question = f"[b]What[/b] is\n{number}?"
-        return Row(number, (Cell(str(number)), Cell(question), Cell(*verdict), Cell(self.note)))
+        return TableRow(
+            number, (TableCell(str(number)), TableCell(question), TableCell(*verdict), TableCell(self.note))
+        )
 
 
 class NotingTable(VirtualTable):
@@ -306,7 +308,7 @@ async def test_mouse() -> None:
 
 async def test_first_column_stays_when_scrolled_sideways() -> None:
     source = Numbers(100)
-    source.columns = (Column("id", "id", 6), *(Column(f"c{n}", f"Column {n}", 40, 50) for n in range(3)))
+    source.columns = (TableColumn("id", "id", 6), *(TableColumn(f"c{n}", f"Column {n}", 40, 50) for n in range(3)))
     app = TableApp(source)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -360,7 +362,7 @@ async def test_no_rows_and_then_other_columns() -> None:
         assert app.table.position == "– of 0"
         await pilot.press("down", "end", "enter", "pagedown")
         source = Numbers(3)
-        source.columns = (*COLUMNS[:3], Column("other", "Other"))
+        source.columns = (*COLUMNS[:3], TableColumn("other", "Other"))
         app.table.set_source(source)
         await settle(pilot)
         assert "Other" in app.lines()[0]
@@ -435,7 +437,7 @@ def test_long_cells_are_cut_before_they_are_measured() -> None:
 def test_widths_fill_the_room_but_never_fall_below_their_minimum(
     sizes: list[tuple[int, int, int]], available: int
 ) -> None:
-    columns = [Column(str(n), "", low, low + more) for n, (low, more, _) in enumerate(sizes)]
+    columns = [TableColumn(str(n), "", low, low + more) for n, (low, more, _) in enumerate(sizes)]
     widths = fit_widths(columns, [natural for _, _, natural in sizes], available)
     assert all(width >= column.min_width for width, column in zip(widths, columns, strict=True))
     if sum(column.min_width for column in columns) <= available:
@@ -443,5 +445,5 @@ def test_widths_fill_the_room_but_never_fall_below_their_minimum(
 
 
 def test_numbers_are_not_cut_while_text_has_room_to_give() -> None:
-    columns = (Column("id", "id", 4, 10, "right"), Column("text", "Text", 10, 40))
+    columns = (TableColumn("id", "id", 4, 10, "right"), TableColumn("text", "Text", 10, 40))
     assert fit_widths(columns, [7, 40], 20) == [7, 13]

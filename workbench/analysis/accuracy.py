@@ -52,7 +52,7 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
             raise ValueError("an interval needs the question of every item")
 
 
-class Counted(NamedTuple):
+class ClusterCounts(NamedTuple):
     """Verdicts against gold in each cluster, from which a whole table follows.
 
     Attributes:
@@ -80,18 +80,18 @@ class Counted(NamedTuple):
         return self.cells.reshape(len(self.cells), self.cells.shape[1] * self.cells.shape[2])
 
 
-def count_clusters(columns: AccuracyColumns) -> Counted:
+def count_clusters(columns: AccuracyColumns) -> ClusterCounts:
     """Count one verifier's verdicts in one pass over the items.
 
     Raises:
         ValueError: The arrays differ in length or hold values outside their ranges.
     """
     found = columns.clusters or clusters(columns.question, columns.group, max(len(columns.names), 1))
-    return Counted(found, tally(columns.outcome, columns.gold, found.of_item, len(found.group)))
+    return ClusterCounts(found, tally(columns.outcome, columns.gold, found.of_item, len(found.group)))
 
 
 def accuracy_rows(
-    verifier: str, columns: AccuracyColumns, protocol: Protocol3, counted: Counted | None = None
+    verifier: str, columns: AccuracyColumns, protocol: Protocol3, counted: ClusterCounts | None = None
 ) -> list[AccuracyRow]:
     """The row of all items, then one row a group in the order of `group_order`.
 
@@ -133,7 +133,7 @@ def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
     return name in (UNTYPED, NO_REASON, UNKNOWN), natural, name
 
 
-def _of_all(found: Counted, protocol: Protocol3) -> Clustering:
+def _of_all(found: ClusterCounts, protocol: Protocol3) -> Clustering:
     """Design effect over all items: the clusters are whole questions."""
     question, number = found.clusters.question, found.clusters.questions
     sizes, right = (np.bincount(question, weights=each, minlength=number) for each in found.graded(protocol))

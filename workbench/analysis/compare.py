@@ -34,7 +34,7 @@ class Quadrants(NamedTuple):
         return Quadrants(*(cell[kept] for cell in self))
 
 
-class Power(NamedTuple):
+class ComparisonPower(NamedTuple):
     """What a paired comparison could show.
 
     Attributes:
@@ -85,7 +85,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     )
 
 
-def power(cells: Quadrants, question: IntArray) -> Power:
+def power(cells: Quadrants, question: IntArray) -> ComparisonPower:
     """What a comparison of these items could show; of `compare` only that.
 
     Args:
@@ -95,7 +95,7 @@ def power(cells: Quadrants, question: IntArray) -> Power:
     only_a, only_b = int(np.count_nonzero(cells.only_a)), int(np.count_nonzero(cells.only_b))
     discordance, n = (only_a + only_b) / len(question), len(question)
     deff = difference_deff(*_by_question(cells, question), only_a, only_b)
-    return Power(n, discordance, detectable(discordance, n / deff))
+    return ComparisonPower(n, discordance, detectable(discordance, n / deff))
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:

@@ -13,7 +13,7 @@ from workbench.analysis.intervals import wilson
 from workbench.model.verdict import Outcome, Protocol3
 
 
-class Ranked(Struct, frozen=True, kw_only=True, eq=False):
+class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
     """Completions in levels: those of a question that a selector can't tell apart.
 
     Attributes:
@@ -76,7 +76,7 @@ def keys_of(
     return usable, np.where(undecided, np.where(gold == 1, worst, against), key)
 
 
-def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> Ranked:
+def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
     """Put each question's completions into levels.
 
     Args:
@@ -92,7 +92,7 @@ def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> Ranked:
     begins[1:] |= key[1:] != key[:-1]
     first, start = np.flatnonzero(new_question), np.flatnonzero(begins)
     place = np.cumsum(new_question)[start] - 1
-    return Ranked(
+    return RankedLevels(
         question=place,
         below=start - first[place],
         level=np.diff(start, append=len(key)),
@@ -102,7 +102,7 @@ def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> Ranked:
     )
 
 
-def best_of(levels: Ranked, n: int) -> Picks:
+def best_of(levels: RankedLevels, n: int) -> Picks:
     """What becomes of n completions drawn without replacement, as an expectation over all sets of n.
 
     A set's best completion is on a level with b completions below it and t on it with chance

@@ -40,7 +40,7 @@ class CellTest(NamedTuple):
     of: int
 
 
-class _Pieces(Struct, frozen=True, kw_only=True, eq=False):
+class _PieceKinds(Struct, frozen=True, kw_only=True, eq=False):
     """Kinds of pieces: arrays with one value a kind of piece in a group of a scope.
 
     Attributes:
@@ -57,9 +57,9 @@ class _Pieces(Struct, frozen=True, kw_only=True, eq=False):
     right: IntArray
     often: IntArray
 
-    def of(self, kept: BoolArray) -> _Pieces:
+    def of(self, kept: BoolArray) -> _PieceKinds:
         """Some of the kinds."""
-        return _Pieces(
+        return _PieceKinds(
             scope=self.scope[kept],
             group=self.group[kept],
             size=self.size[kept],
@@ -140,7 +140,7 @@ def cell_tests(size: IntArray, right: IntArray, group: IntArray, scope: IntArray
     return found
 
 
-def _counted(size: IntArray, right: IntArray, group: IntArray, scope: IntArray) -> _Pieces:
+def _counted(size: IntArray, right: IntArray, group: IntArray, scope: IntArray) -> _PieceKinds:
     """Count the pieces by scope, group, size and right items."""
     there = size > 0
     size, right = size[there].astype(np.int64), right[there].astype(np.int64)
@@ -149,12 +149,12 @@ def _counted(size: IntArray, right: IntArray, group: IntArray, scope: IntArray) 
     kind, kinds = compact(((scope * groups + group) * most + size) * most + right)
     often = np.bincount(kind, minlength=len(kinds))
     cell = kinds // (most * most)
-    return _Pieces(
+    return _PieceKinds(
         scope=cell // groups, group=cell % groups, size=kinds // most % most, right=kinds % most, often=often
     )
 
 
-def _lots(whole: _Pieces) -> _Lots:
+def _lots(whole: _PieceKinds) -> _Lots:
     """What groups of a scope are drawn from."""
     most = int(whole.right.max(initial=0)) + 1
     place, kinds = compact(whole.size * most + whole.right)
@@ -167,7 +167,7 @@ def _lots(whole: _Pieces) -> _Lots:
     )
 
 
-def _against_rest(part: _Pieces, lots: _Lots) -> tuple[float, bool]:
+def _against_rest(part: _PieceKinds, lots: _Lots) -> tuple[float, bool]:
     """The test's chance, and whether it is counted out."""
     observed = abs(lots.items * part.right_items - lots.right * part.items)
     # Labelling some pieces or all others is the same choice, and gives the same sum but for its sign.

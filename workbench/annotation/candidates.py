@@ -55,14 +55,14 @@ _PICTURE = re.compile(
 _CUT = re.compile(r"(?:[,，(\[{]|\b(?:and|or|the|of|is|with|that|an))\s*\Z")
 
 
-class Candidate(NamedTuple):
+class ExclusionCandidate(NamedTuple):
     """Why an item may be unsuitable: a code of `EXCLUSION_REASONS`, and what gave rise to it."""
 
     reason: str
     why: str
 
 
-def candidates(question: str, reference: str, completion: str) -> list[Candidate]:
+def candidates(question: str, reference: str, completion: str) -> list[ExclusionCandidate]:
     """What speaks for leaving an item out, at most once a reason."""
     found = [
         _proof(question, reference),
@@ -74,55 +74,55 @@ def candidates(question: str, reference: str, completion: str) -> list[Candidate
     return [candidate for candidate in found if candidate is not None]
 
 
-def _proof(question: str, reference: str) -> Candidate | None:
+def _proof(question: str, reference: str) -> ExclusionCandidate | None:
     if asked := _PROOF.search(question):
-        return Candidate("proof", f"the question says {_excerpt(question, asked)}")
+        return ExclusionCandidate("proof", f"the question says {_excerpt(question, asked)}")
     if proved := _PROVED.search(reference):
-        return Candidate("proof", f"the reference is a proof: {_excerpt(reference, proved)}")
+        return ExclusionCandidate("proof", f"the reference is a proof: {_excerpt(reference, proved)}")
     return None
 
 
-def _open_ended(question: str, reference: str) -> Candidate | None:
+def _open_ended(question: str, reference: str) -> ExclusionCandidate | None:
     if asked := _OPEN.search(question):
-        return Candidate("open_ended", f"the question says {_excerpt(question, asked)}")
+        return ExclusionCandidate("open_ended", f"the question says {_excerpt(question, asked)}")
     if varies := _VARIES.search(reference):
-        return Candidate("open_ended", f"the reference says {_excerpt(reference, varies)}")
+        return ExclusionCandidate("open_ended", f"the reference says {_excerpt(reference, varies)}")
     return None
 
 
-def _bad_reference(reference: str) -> Candidate | None:
+def _bad_reference(reference: str) -> ExclusionCandidate | None:
     if not reference.strip():
-        return Candidate("bad_reference", "the reference is empty")
+        return ExclusionCandidate("bad_reference", "the reference is empty")
     if len(reference) <= _PLACEHOLDER_CHARACTERS and _PLACEHOLDER.match(reference):
-        return Candidate("bad_reference", "the reference is a placeholder")
+        return ExclusionCandidate("bad_reference", "the reference is a placeholder")
     # A reference of one line is its own answer, however long.
     if "\n" in reference.strip() and not reference_answer(reference).found:
-        return Candidate("bad_reference", "no final answer is found in the reference")
+        return ExclusionCandidate("bad_reference", "no final answer is found in the reference")
     return None
 
 
-def _unanswerable(question: str) -> Candidate | None:
+def _unanswerable(question: str) -> ExclusionCandidate | None:
     pictured = _PICTURE.search(question)
     if pictured is None:
         return None
-    return Candidate("unanswerable", f"the question rests on a picture: {_excerpt(question, pictured)}")
+    return ExclusionCandidate("unanswerable", f"the question rests on a picture: {_excerpt(question, pictured)}")
 
 
-def _truncated(question: str, completion: str) -> Candidate | None:
+def _truncated(question: str, completion: str) -> ExclusionCandidate | None:
     if not question.strip():
-        return Candidate("truncated", "the question is empty")
+        return ExclusionCandidate("truncated", "the question is empty")
     if _CUT.search(question):
-        return Candidate("truncated", "the question ends in the middle of a sentence")
+        return ExclusionCandidate("truncated", "the question ends in the middle of a sentence")
     if not completion.strip():
-        return Candidate("truncated", "the completion is empty")
+        return ExclusionCandidate("truncated", "the completion is empty")
     if "<think>" in completion and "</think>" not in completion:
-        return Candidate("truncated", "the completion ends within its thoughts")
+        return ExclusionCandidate("truncated", "the completion ends within its thoughts")
     if len(completion) < LONG_COMPLETION:
         return None
     if _CUT.search(completion):
-        return Candidate("truncated", "the completion ends in the middle of a sentence")
+        return ExclusionCandidate("truncated", "the completion ends in the middle of a sentence")
     if not _CLOSED.search(completion) and not completion_answer(completion).found:
-        return Candidate("truncated", f"{len(completion):,} characters without an answer or an end")
+        return ExclusionCandidate("truncated", f"{len(completion):,} characters without an answer or an end")
     return None
 
 

@@ -37,7 +37,7 @@ class MalformedError(Exception):
         self.field = field
 
 
-class _Row(Struct, kw_only=True):
+class _EventRow(Struct, kw_only=True):
     """A row of ``label_events``; columns that an older database lacks have their defaults."""
 
     uuid: _Name
@@ -68,7 +68,7 @@ class _Row(Struct, kw_only=True):
     created_at: _Name
 
 
-COLUMNS: tuple[str, ...] = _Row.__struct_fields__
+COLUMNS: tuple[str, ...] = _EventRow.__struct_fields__
 """Columns of ``label_events`` that are read; ``merged`` says nothing of an event."""
 
 
@@ -80,7 +80,7 @@ def event_of(row: Mapping[str, object]) -> LabelEvent:
     """
     _check_text(row)
     try:
-        read = msgspec.convert(row, _Row)
+        read = msgspec.convert(row, _EventRow)
     except msgspec.ValidationError as error:
         message, _, field = str(error).partition(" - at `$.")
         raise MalformedError(field.rstrip("`") or "row", message) from None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from workbench.model.ordering import Sample
-from workbench.store.drawing import Frame
+from workbench.store.drawing import SamplingFrame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +33,7 @@ class Ordering(Struct, frozen=True):
 
     name: str
     sample: Sample = "all"
-    ranked: Callable[[Frame, int], Places] | None = None
+    ranked: Callable[[SamplingFrame, int], Places] | None = None
 
 
 def random_position(key: str) -> int:

@@ -13,7 +13,7 @@ FEW = 10_000
 """Up to so many combinations are all listed before they are shuffled; of more, some are drawn."""
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class SlotSubject(Struct, frozen=True, kw_only=True):
     """An item that slots are opened on.
 
     Attributes:
@@ -53,7 +53,7 @@ def _shuffled(people: int, size: int, random: Random) -> Iterator[tuple[int, ...
 
 
 def meant_for(
-    subjects: Sequence[Subject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
+    subjects: Sequence[SlotSubject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
 ) -> list[tuple[int, ...]]:
     """The people that each subject's new slots are meant for; fewer than slots where nobody has room left.
 
@@ -86,7 +86,7 @@ def meant_for(
     return drawn
 
 
-def _starts(subjects: Sequence[Subject]) -> dict[Hashable, int]:
+def _starts(subjects: Sequence[SlotSubject]) -> dict[Hashable, int]:
     sizes: dict[Hashable, int] = {}
     for subject in subjects:
         sizes[subject.stratum] = sizes.get(subject.stratum, 0) + 1
@@ -102,7 +102,7 @@ def _with_room(turns: list[tuple[int, ...]], left: Mapping[int, int]) -> list[tu
     return [turn for turn in turns if not full.intersection(turn)]
 
 
-def _whoever_has_room(people: Sequence[int], subject: Subject, left: Mapping[int, int]) -> tuple[int, ...]:
+def _whoever_has_room(people: Sequence[int], subject: SlotSubject, left: Mapping[int, int]) -> tuple[int, ...]:
     free = [person for person in people if person not in subject.taken and left.get(person, 1) > 0]
     return tuple(sorted(free, key=lambda person: -left.get(person, 0))[: subject.missing])
 

@@ -7,13 +7,13 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-from workbench.llm.records import Message
+from workbench.llm.records import PromptMessage
 from workbench.model.code import Execution, Program
 
 Key = TypeVar("Key")
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class WritingRequest(Struct, frozen=True, kw_only=True):
     """One text that a model is to write.
 
     Attributes:
@@ -23,7 +23,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         model: Which of the writer's models, by its name there; "" is the first.
     """
 
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     sample: int = 0
     step: str = "write"
     model: str = ""
@@ -32,7 +32,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 class Writer(Protocol):
     """Models that write; equal requests with equal samples get the same reply, for ever."""
 
-    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         """The replies, in the order of what was asked; None where a call failed for good."""
         ...
 

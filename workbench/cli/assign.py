@@ -19,7 +19,7 @@ from workbench.cli.common import (
     where_option,
     whole_number,
 )
-from workbench.model.ordering import Order, OrderName
+from workbench.model.ordering import BatchOrder, OrderName
 
 
 @click.command()
@@ -82,7 +82,7 @@ def command(
     if verifiers and order == "random":
         raise click.UsageError("--verifier is for --order disagreement or uncertainty.")
     by_chance = order == "random" and per_subtype is None
-    wanted = Order(name=order, verifiers=verifiers, per_subtype=per_subtype, limit=None if by_chance else limit)
+    wanted = BatchOrder(name=order, verifiers=verifiers, per_subtype=per_subtype, limit=None if by_chance else limit)
     names = [name.strip() for name in annotators.split(",") if name.strip()]
     with project_at(database) as project:
         done = people.assign(

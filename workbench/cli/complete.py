@@ -31,7 +31,7 @@ from workbench.render.bars import NONE, compact_count, counted, dollars
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
-    from workbench.runs.completing import Standing, Watch
+    from workbench.runs.completing import ModelProgress, Watch
     from workbench.services.sampling.plan import CompletionPlan
 
 _INTERRUPTED = 130
@@ -143,7 +143,7 @@ def _completed(project: Project, plan: CompletionPlan, again: bool, trust: bool)
 def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
     """Progress on a terminal; None where there is none."""
 
-    def words(standings: Mapping[str, Standing]) -> str:
+    def words(standings: Mapping[str, ModelProgress]) -> str:
         done = sum(one.done for one in standings.values())
         failed = sum(one.failed.total() for one in standings.values())
         at_work = [name for name, one in standings.items() if not one.over]

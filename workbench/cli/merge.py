@@ -24,7 +24,7 @@ from workbench.cli.common import (
 
 if TYPE_CHECKING:
     from workbench.services.labelling.believing import Origin, Trusted
-    from workbench.services.labelling.merging import Merged, Place
+    from workbench.services.labelling.merging import Merged, SubjectName
 
 
 @click.command()
@@ -124,7 +124,7 @@ def _print_refused(report: Merged) -> None:
         say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
 
 
-def _list(what: str, rows: list[tuple[Place, str]]) -> None:
+def _list(what: str, rows: list[tuple[SubjectName, str]]) -> None:
     if rows:
         show(f"  {len(rows)} {what}:")
     for place, name in rows[:SHOWN]:

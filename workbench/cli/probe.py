@@ -30,7 +30,7 @@ from workbench.render.excerpt import excerpt, shortened
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
-    from workbench.services.running.probing import Plan
+    from workbench.services.running.probing import ProbingPlan
 
 _INDENT = " " * 13
 
@@ -103,7 +103,7 @@ def command(
         click.echo(probe_text(report), nl=False)
 
 
-def _announce(planned: Plan) -> None:
+def _announce(planned: ProbingPlan) -> None:
     say(f"{planned.probes:,} probes and {planned.companions:,} companions on {len(planned.rows):,} questions.")
     if planned.calls is not None:
         say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are not asked for again.")

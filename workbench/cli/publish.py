@@ -48,16 +48,16 @@ def command(
     loads: load_dataset(FOLDER, NAME). What is written is what stood when the set was frozen. The same database gives
     the same bytes.
     """
-    from workbench.services.publishing.gathering import Asked
-    from workbench.services.publishing.publishing import Card, publish
+    from workbench.services.publishing.gathering import PublishingOptions
+    from workbench.services.publishing.publishing import PublisherCard, publish
 
     with project_at(database) as project:
         found = publish(
             project,
             [SetName.parse(text) for text in sets],
             folder,
-            card=Card(title=title, licence=licence, languages=languages),
-            asked=Asked(protocol=protocol, names=names),
+            card=PublisherCard(title=title, licence=licence, languages=languages),
+            asked=PublishingOptions(protocol=protocol, names=names),
             force=force,
         )
     for note in found.notes:

@@ -105,14 +105,14 @@ def command(
     """
     from workbench.services.rewarding.choosing import chosen
     from workbench.services.rewarding.scale import Scale
-    from workbench.web.reward.gate import Rules, name_of
+    from workbench.web.reward.gate import RequestRules, name_of
     from workbench.web.reward.server import serve
     from workbench.web.serve.addresses import Address
 
     for name in hosts:
         if not name_of(name):
             raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
-    rules = Rules(
+    rules = RequestRules(
         address=Address(host=host, port=port),
         token=_token(token_env),
         max_body=min(max_body, in_flight),

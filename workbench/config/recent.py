@@ -17,7 +17,7 @@ _FILE: Final = "recent.json"
 _MOST: Final = 10
 
 
-class Opened(Struct, frozen=True):
+class RecentProject(Struct, frozen=True):
     """One of them.
 
     Attributes:
@@ -29,17 +29,17 @@ class Opened(Struct, frozen=True):
     annotator: str | None = None
 
 
-def recent() -> list[Opened]:
+def recent() -> list[RecentProject]:
     """Those that are still there, the last one first; nothing where that can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
-        known = msgspec.json.decode(read_settings(_place()), type=list[Opened])
+        known = msgspec.json.decode(read_settings(_place()), type=list[RecentProject])
         return [opened for opened in known if Path(opened.path).is_file()][:_MOST]
     return []
 
 
 def remember(database: Path, annotator: str | None) -> None:
     """Put a database first; where that can't be written, nothing is lost but this."""
-    opened = Opened(str(database.resolve()), annotator)
+    opened = RecentProject(str(database.resolve()), annotator)
     others = [other for other in recent() if other.path != opened.path]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):
         _place().parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -26,7 +26,7 @@ from workbench.config.file import write_whole
 from workbench.config.verifiers import TEMPLATE, read_template
 from workbench.errors import UsageError
 from workbench.llm.profiles import PROFILES
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 
 FOLDER_VARIABLE = "WORKBENCH_CONFIG_DIR"
 """Environment variable that puts the user's configuration folder somewhere else."""
@@ -92,7 +92,7 @@ def model_grants(verifier: object) -> list[Grant]:
     return [] if name is None else [Grant(("model", str(name)), f"the model {name}, loaded on this machine")]
 
 
-def grants_of(servers: Mapping[str, Server], options: Mapping[str, str]) -> list[Grant]:
+def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> list[Grant]:
     """What a verifier wants: each server with the key it gets, and a template of the user's own.
 
     Args:
@@ -130,7 +130,7 @@ def accept(database: Path, grants: list[Grant]) -> None:
         write_whole(_place(database, grant), f"{os.fspath(database.resolve())!a}\n{grant.text}\n")
 
 
-def require(database: Path, servers: Mapping[str, Server], options: Mapping[str, str]) -> None:
+def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> None:
     """Make sure that the user has accepted all that a verifier wants; arguments as with `grants_of`.
 
     Raises:
@@ -169,7 +169,7 @@ def _place(database: Path, grant: Grant) -> Path:
     return _folder() / hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _server(url: str, server: Server) -> Grant:
+def _server(url: str, server: ModelServer) -> Grant:
     key = server.key_variable or PROFILES[server.profile].key_variable
     return Grant(("server", url, key or ""), f"the server {url} {f'with the key in {key}' if key else 'without a key'}")
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from workbench.formats.carried import (
     LINE,
     NAMESPACE,
-    Answers,
+    CarriedAnswers,
     answers_of,
     decoded,
     gather,
@@ -96,7 +96,7 @@ def dataset_of(raw: bytes) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def answers_in(raw: bytes) -> Iterator[Answers]:
+def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     """What people have said of a record; drafts and what was discarded are no answers.
 
     Raises:

@@ -38,7 +38,7 @@ TEXTS = {"question": "question", "answer": "reference", "completion": "completio
 _LONGEST_CHOICE = 100
 
 
-class Answers(Struct, kw_only=True):
+class CarriedAnswers(Struct, kw_only=True):
     """What one person has said of one item in another tool, with what the tool knows of it.
 
     Attributes:
@@ -63,7 +63,7 @@ class Answers(Struct, kw_only=True):
         return any((self.verdict, self.answer_subtype, self.line))
 
 
-class Place(NamedTuple):
+class CarriedItem(NamedTuple):
     """The item an answer is about; no data set where the file names none."""
 
     dataset: str | None
@@ -84,7 +84,7 @@ def answers_of(line: LabelLine) -> dict[str, list[str]]:
     return {name: values for name, values in found.items() if values}
 
 
-def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> Answers:
+def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
     """A person's answers from the texts chosen or written for each name; `LINE` among them.
 
     Names that are not ours count where they say a verdict or an answer type.
@@ -96,7 +96,7 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
     others = [texts for name, texts in given.items() if name not in (*QUESTIONS, LINE)]
     elsewhere = [text for texts in others for text in texts if len(text) <= _LONGEST_CHOICE]
     types = [parsed.code for text in elsewhere if (parsed := parse_type(text)) is not None and parsed.is_subtype]
-    return Answers(
+    return CarriedAnswers(
         person=person,
         key=key,
         verdict=one("verdict") or next((text.lower() for text in elsewhere if text.lower() in VERDICTS), None),
@@ -110,7 +110,7 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
     )
 
 
-def line_of(answers: Answers, place: Place) -> LabelLine:
+def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:
     """The label line that answers are: the one that went out, a revision of it, or a new one."""
     sent = _sent(answers.line, place)
     if sent is None:
@@ -126,7 +126,7 @@ def line_of(answers: Answers, place: Place) -> LabelLine:
     return changed
 
 
-def _said(answers: Answers) -> dict[str, Any]:
+def _said(answers: CarriedAnswers) -> dict[str, Any]:
     return {
         "verdict": answers.verdict,
         "reason": answers.reason,
@@ -137,7 +137,7 @@ def _said(answers: Answers) -> dict[str, Any]:
     }
 
 
-def _sent(text: str | None, place: Place) -> LabelLine | None:
+def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
     """The line that went out; None where there is none, or it is about another item."""
     if text is None:
         return None
@@ -147,7 +147,7 @@ def _sent(text: str | None, place: Place) -> LabelLine | None:
         return None
     if line.uuid is None:
         return None
-    ours = Place(line.dataset, line.question_id or place.question_id, line.completion_id)
+    ours = CarriedItem(line.dataset, line.question_id or place.question_id, line.completion_id)
     return line if ours[1:] == place[1:] else None
 
 

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from workbench.errors import FormatError
 from workbench.formats.explain import RefusedError, explain_document, refusal
-from workbench.formats.lines import Line, Stream, read_lines
+from workbench.formats.lines import NumberedLine, Stream, read_lines
 from workbench.formats.source import FileFormat, refuse_bomb
 from workbench.model.item import KEPT_RAW, Refusal
 
@@ -42,7 +42,7 @@ _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
-class Document(Struct, frozen=True, gc=False):
+class SourceDocument(Struct, frozen=True, gc=False):
     """One row.
 
     Attributes:
@@ -58,7 +58,7 @@ class Document(Struct, frozen=True, gc=False):
     unterminated: bool = False
 
 
-Row = Document | Refusal
+Row = SourceDocument | Refusal
 
 
 def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
@@ -81,14 +81,14 @@ def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
         raw, fault = line.raw, line.fault
         if fault is None:
             if raw and not raw.isspace():
-                yield Document(line.number, raw, raw)
+                yield SourceDocument(line.number, raw, raw)
         elif fault == "unterminated":
-            yield Document(line.number, raw, raw, True)
+            yield SourceDocument(line.number, raw, raw, True)
         else:
             yield _refused_line(line, max_line)
 
 
-def _refused_line(line: Line, max_line: int) -> Refusal:
+def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
     if line.fault == "too_long":
         error = RefusedError(
             "too_long", None, f"The line is longer than {max_line:,} bytes. Raise --max-line to take it."
@@ -108,7 +108,7 @@ def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "dat
     """
     for number, element in enumerate(_elements(whole(stream, path), path, names), 1):
         raw = bytes(element)
-        yield Document(number, raw, raw)
+        yield SourceDocument(number, raw, raw)
 
 
 def whole(stream: Stream, path: Path) -> bytes:
@@ -153,17 +153,17 @@ def _elements(text: bytes, path: Path, names: tuple[str, ...]) -> list[msgspec.R
     )
 
 
-class _Recorded:
+class _RecordedLines:
     """Text lines for the csv module; remembers the bytes of the row being read."""
 
-    def __init__(self, lines: Iterator[Line]) -> None:
+    def __init__(self, lines: Iterator[NumberedLine]) -> None:
         self._lines = lines
         self.number = 0
         self.raw: list[bytes] = []
-        self.fault: Line | None = None
+        self.fault: NumberedLine | None = None
         self.ended = False
 
-    def __iter__(self) -> _Recorded:
+    def __iter__(self) -> _RecordedLines:
         return self
 
     def __next__(self) -> str:
@@ -193,9 +193,9 @@ def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> li
     return _header(reader, path)
 
 
-def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _Recorded]:
+def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _RecordedLines]:
     csv.field_size_limit(min(max_line, sys.maxsize))
-    recorded = _Recorded(read_lines(stream, max_line))
+    recorded = _RecordedLines(read_lines(stream, max_line))
     return csv.reader(recorded, delimiter="," if kind == "csv" else "\t", strict=True), recorded
 
 
@@ -209,7 +209,7 @@ def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Itera
         raw = recorded.take()
         if recorded.fault is not None:
             fault, recorded.fault = recorded.fault, None
-            yield _refused_line(Line(first, raw, fault.fault), max_line)
+            yield _refused_line(NumberedLine(first, raw, fault.fault), max_line)
         elif error is not None:
             code = "truncated" if recorded.ended else "bad_csv"
             yield refusal(first, raw, RefusedError(code, None, f"{error}. Mend the quotes of the row."))
@@ -247,7 +247,7 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
         message = f"The row has {len(cells)} cells, the header {len(header)}. Mend the row."
         return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
     try:
-        return Document(line, _object(dict(zip(header, cells, strict=True))), raw)
+        return SourceDocument(line, _object(dict(zip(header, cells, strict=True))), raw)
     except UnicodeEncodeError:
         return refusal(line, raw, explain_document(raw))
 
@@ -265,7 +265,7 @@ def _parquet(path: Path) -> Iterator[Row]:
                 for row in batch.to_pylist():
                     number += 1
                     document = _object(row)
-                    yield Document(number, document, document[:KEPT_RAW])
+                    yield SourceDocument(number, document, document[:KEPT_RAW])
     except (pa.ArrowException, OSError) as error:
         reason = str(error).rstrip(".")
         raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error
@@ -300,7 +300,7 @@ def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], li
     keys: dict[str, None] = {}
     readable: list[dict[str, msgspec.Raw]] = []
     for row in islice(rows, count):
-        if isinstance(row, Document):
+        if isinstance(row, SourceDocument):
             with suppress(msgspec.MsgspecError, ValueError, RecursionError):
                 cells = _RAW_OBJECT.decode(row.json)
                 keys.update(dict.fromkeys(cells))

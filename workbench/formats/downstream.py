@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.formats.documents import TABLES, Document, documents
+from workbench.formats.documents import TABLES, SourceDocument, documents
 from workbench.formats.explain import RefusedError, explain_document, refusal
 from workbench.formats.source import detect_format, open_stream
 from workbench.model.downstream import DownstreamLine
@@ -68,7 +68,7 @@ def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, DownstreamLi
             yield row.line, row.raw, row if isinstance(row, Refusal) else _line(row, is_table=kind in TABLES)
 
 
-def _line(row: Document, *, is_table: bool) -> DownstreamLine | Refusal:
+def _line(row: SourceDocument, *, is_table: bool) -> DownstreamLine | Refusal:
     try:
         row.json.decode()
         tokens = _OBJECT.decode(row.json)

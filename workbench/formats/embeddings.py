@@ -26,7 +26,7 @@ _HINT = (
 _CLOSE = 1e-6
 
 
-class _Matrix(Struct, frozen=True, kw_only=True):
+class _Vectors(Struct, frozen=True, kw_only=True):
     task_ids: list[str]
     similarity: list[list[float]]
     sources: list[str] | None = None
@@ -91,7 +91,7 @@ def _matrix(path: Path) -> Embedded:
     with open_stream(path) as (stream, _):
         content = whole(stream, path)
     try:
-        found = msgspec.json.decode(content, type=_Matrix)
+        found = msgspec.json.decode(content, type=_Vectors)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"{path}: {error}.", _HINT) from error
     size = len(found.task_ids)

@@ -16,7 +16,7 @@ from workbench.formats.carried import (
     LINE,
     QUESTIONS,
     VERDICTS,
-    Answers,
+    CarriedAnswers,
     answers_of,
     decoded,
     gather,
@@ -63,7 +63,7 @@ CONFIG = (
 """The labelling configuration that a project needs for the files written here."""
 
 
-class _Task(Struct):
+class _StudioTask(Struct):
     data: dict[str, msgspec.Raw]
     meta: dict[str, Any] | None = None
     annotations: list[dict[str, Any]] = []
@@ -154,7 +154,7 @@ def dataset_of(raw: bytes) -> str | None:
         return None
 
 
-def answers_in(raw: bytes) -> Iterator[Answers]:
+def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
     """What people have said of a task; annotations that were cancelled are none.
 
     Raises:
@@ -199,7 +199,7 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
     return Grade(verifier=name, verdict=Outcome.of(said).word, detail=sure)
 
 
-def _answers(task: _Task, number: int, annotation: Mapping[str, Any]) -> Answers:
+def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:
     key = annotation.get("unique_id") or f"{task.id} {annotation.get('id') or number}"
     return gather(_person(annotation.get("completed_by")), str(key), _given(annotation), _time(annotation))
 
@@ -214,7 +214,7 @@ def _given(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
     return given
 
 
-def _short(row: Mapping[str, Any]) -> Answers:
+def _short(row: Mapping[str, Any]) -> CarriedAnswers:
     given = {name: _values(value) for name, value in row.items() if name not in _ITEM_COLUMNS}
     return gather(_person(row.get("annotator")), f"{row.get('id')} {row.get('annotation_id')}", given, _time(row))
 
@@ -246,5 +246,5 @@ def _tokens(raw: bytes) -> dict[str, msgspec.Raw]:
     return decoded(raw, dict[str, msgspec.Raw])
 
 
-def _task(raw: bytes) -> _Task:
-    return decoded(raw, _Task)
+def _task(raw: bytes) -> _StudioTask:
+    return decoded(raw, _StudioTask)

@@ -26,7 +26,15 @@ class Stream(Protocol):
         ...
 
 
-class Line(Struct, frozen=True, gc=False):
+class LineRefusedError(Exception):
+    """A line can't be taken; ``field`` and the message say why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class NumberedLine(Struct, frozen=True, gc=False):
     """One line without its line end, numbered from 1."""
 
     number: int
@@ -34,7 +42,7 @@ class Line(Struct, frozen=True, gc=False):
     fault: Fault | None
 
 
-def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Line]:
+def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[NumberedLine]:
     """All lines in order; one that exceeds ``max_line`` bytes is never held in memory whole."""
     number = 0
     rest = b""
@@ -43,7 +51,7 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Lin
         try:
             block = stream.read(BLOCK)
         except (EOFError, zlib.error):
-            yield Line(number + 1, rest[:KEPT_RAW], "damaged")
+            yield NumberedLine(number + 1, rest[:KEPT_RAW], "damaged")
             return
         if not block:
             break
@@ -53,13 +61,17 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Lin
                 continue
             too_long = False
             number += 1
-            yield Line(number, rest, "too_long")
+            yield NumberedLine(number, rest, "too_long")
             rest = b""
         *lines, rest = (rest + block).split(b"\n")
         for raw in lines:
             number += 1
-            yield Line(number, raw, None) if len(raw) <= max_line else Line(number, raw[:KEPT_RAW], "too_long")
+            yield (
+                NumberedLine(number, raw, None)
+                if len(raw) <= max_line
+                else NumberedLine(number, raw[:KEPT_RAW], "too_long")
+            )
         if len(rest) > max_line:
             rest, too_long = rest[:KEPT_RAW], True
     if rest:
-        yield Line(number + 1, rest, "too_long" if too_long else "unterminated")
+        yield NumberedLine(number + 1, rest, "too_long" if too_long else "unterminated")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.formats.carried import Place, line_of
+from workbench.formats.carried import CarriedItem, line_of
 from workbench.formats.documents import documents
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.lines import DEFAULT_MAX_LINE
@@ -33,7 +33,7 @@ def read(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes, LabelLine |
                 yield item.line, raw, item
                 continue
             try:
-                place = Place(tool.dataset_of(raw), item.question_key, item.completion_key)
+                place = CarriedItem(tool.dataset_of(raw), item.question_key, item.completion_key)
                 for answers in tool.answers_in(raw):
                     yield item.line, raw, line_of(answers, place)
             except RefusedError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 from workbench.formats import argilla, label_studio
-from workbench.formats.documents import Document, Row
+from workbench.formats.documents import Row, SourceDocument
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.source import FileFormat, first_element
 from workbench.model.item import Refusal
@@ -55,6 +55,6 @@ def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:
             yield row
             continue
         try:
-            yield Document(row.line, row_of(row.raw), row.raw)
+            yield SourceDocument(row.line, row_of(row.raw), row.raw)
         except RefusedError as error:
             yield refusal(row.line, row.raw, error)

@@ -48,13 +48,13 @@ class RatingColumns(Struct, frozen=True, kw_only=True):
     refused: list[Refusal]
 
 
-class _Line(Struct, gc=False):
+class _RatingLine(Struct, gc=False):
     item: str | int
     annotator: str | int
     value: Given
 
 
-_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = msgspec.json.Decoder(_RatingLine)
 _TYPES = {"item": str | int, "annotator": str | int, "value": Given}
 
 

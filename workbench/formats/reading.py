@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.errors import FormatError, UsageError
 from workbench.formats import label_studio, peers
 from workbench.formats.code import kinds
-from workbench.formats.documents import TABLES, Document, Row, documents, header_of, keys_of
+from workbench.formats.documents import TABLES, Row, SourceDocument, documents, header_of, keys_of
 from workbench.formats.fields import FIELDS, QUESTION_FIELDS, holds_questions, is_released, resolve_columns
 from workbench.formats.lines import DEFAULT_MAX_LINE, Stream
 from workbench.formats.logs import kinds as logs
@@ -318,7 +318,7 @@ def _code(plan: FilePlan, code: CodeFormat, stream: Stream) -> Iterator[CodeReco
             yield _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
 
 
-def _cut_off(row: Document, refused: Refusal) -> Refusal:
+def _cut_off(row: SourceDocument, refused: Refusal) -> Refusal:
     if refused.code != "bad_json":
         return refused
     message = "The file ends in the middle of this line. Fetch it again."

@@ -55,7 +55,7 @@ _hashed = msgspec.msgpack.Encoder()
 _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
 
 
-class _Shape(NamedTuple):
+class _KeyShape(NamedTuple):
     """What follows from the keys of a row and their order."""
 
     extras: tuple[tuple[str, bytes], ...]
@@ -189,7 +189,7 @@ class RowBuilder(Builder[ItemRecord]):
         super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual)
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._shapes: dict[tuple[str, ...], _KeyShape] = {}
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> ItemRecord:
         if FIXED_KEY in cells and cells[FIXED_KEY] == _FIXED_TOKEN:
@@ -242,13 +242,13 @@ class RowBuilder(Builder[ItemRecord]):
             layout=shape.layout,
         )
 
-    def _new_shape(self, keys: tuple[str, ...]) -> _Shape:
+    def _new_shape(self, keys: tuple[str, ...]) -> _KeyShape:
         extras = self._extras(keys)
         usual = (*RELEASED_KEYS, *(key for key, _ in extras))
         layout = json.dumps(keys, ensure_ascii=False) if self._as_released and keys != usual else None
         if len(self._shapes) >= _REMEMBERED:
             self._shapes.clear()
-        shape = self._shapes[keys] = _Shape(extras, layout)
+        shape = self._shapes[keys] = _KeyShape(extras, layout)
         return shape
 
     def _nul_in(self, row: Any) -> RefusedError:

@@ -119,7 +119,7 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
     try:
         if path.exists() and not path.is_file():
             raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
-        with path.open("rb", buffering=0) as file, closing(_Counted(file, progress)) as counted:
+        with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
             yield _decompressed(file, counted, path), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
@@ -134,7 +134,7 @@ def open_once(path: Path | None) -> Iterator[Stream]:
     """
     try:
         with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
-            begun = _Begun(file)
+            begun = _BegunPipe(file)
             yield _decoded(begun, begun.start, path)
     except OSError as error:
         place = path or "standard input"
@@ -147,7 +147,7 @@ def file_hash(path: Path) -> bytes:
         return digest()
 
 
-class _Counted:
+class _HashingReader:
     """A raw file whose bytes are hashed and counted as they are read."""
 
     def __init__(self, file: IO[bytes], progress: Progress | None) -> None:
@@ -176,7 +176,7 @@ class _Counted:
         self._hasher.shutdown(wait=True)
 
 
-class _Begun:
+class _BegunPipe:
     """A pipe whose first bytes have been looked at and are still to be read."""
 
     def __init__(self, file: Stream) -> None:
@@ -247,7 +247,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
         raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
 
 
-def _decompressed(file: IO[bytes], counted: _Counted, path: Path) -> Stream:
+def _decompressed(file: IO[bytes], counted: _HashingReader, path: Path) -> Stream:
     start = file.read(len(_BOM))
     file.seek(0)
     return _decoded(counted, start, path)

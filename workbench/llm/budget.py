@@ -6,7 +6,7 @@ import asyncio
 
 from msgspec import Struct
 
-from workbench.llm.journal import Spent
+from workbench.llm.journal import RunUsed
 from workbench.llm.records import Halt, Usage
 from workbench.llm.server import Limits, Price
 
@@ -29,7 +29,7 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
     return (input_cost + usage.completion_tokens * price.output) / 1e6
 
 
-class Estimate(Struct):
+class CallEstimate(Struct):
     """What a call may take at most, as far as that can be told before."""
 
     prompt: int
@@ -49,7 +49,7 @@ class Budget:
     ends the run. So the limits are kept as well as prompts can be estimated, and calls exactly.
     """
 
-    def __init__(self, limits: Limits, before: Spent) -> None:
+    def __init__(self, limits: Limits, before: RunUsed) -> None:
         self._limits = limits
         self._calls = before.calls
         self._tokens = float(before.tokens)
@@ -59,7 +59,7 @@ class Budget:
         self._in_flight = 0
         self._freed = asyncio.Event()
 
-    async def reserve(self, estimate: Estimate) -> None:
+    async def reserve(self, estimate: CallEstimate) -> None:
         """Count a call and hold what it may take; every one needs a `settle`.
 
         Raises:
@@ -75,7 +75,7 @@ class Budget:
         self._held_tokens += estimate.tokens
         self._held_cost += estimate.cost
 
-    def settle(self, estimate: Estimate, usage: Usage | None, *, sent: bool) -> None:
+    def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
         """Give back what a call held, and count what it used; one that was never sent is no call.
 
         Args:
@@ -91,7 +91,7 @@ class Budget:
             self._cost += estimate.cost if usage.cost is None else usage.cost
         self._freed.set()
 
-    def _exceeded(self, estimate: Estimate) -> str | None:
+    def _exceeded(self, estimate: CallEstimate) -> str | None:
         """Which limit the call might go over, in words."""
         limits = self._limits
         if limits.max_calls is not None and self._calls + 1 > limits.max_calls:
@@ -123,7 +123,7 @@ class Budgets:
     def __init__(self, *budgets: Budget) -> None:
         self._budgets = budgets
 
-    async def reserve(self, estimate: Estimate) -> None:
+    async def reserve(self, estimate: CallEstimate) -> None:
         """As with `Budget`; one that can't be paid for by all of them is held by none."""
         held: list[Budget] = []
         try:
@@ -135,7 +135,7 @@ class Budgets:
                 budget.settle(estimate, None, sent=False)
             raise
 
-    def settle(self, estimate: Estimate, usage: Usage | None, *, sent: bool) -> None:
+    def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
         """As with `Budget`."""
         for budget in self._budgets:
             budget.settle(estimate, usage, sent=sent)

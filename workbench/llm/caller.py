@@ -15,11 +15,11 @@ from workbench.llm.clock import Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.endings import ending
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.journal import Call, Journal, Response
-from workbench.llm.lane import Address, Lane, Prepared, without_key
-from workbench.llm.pace import START, Gate, Pace
+from workbench.llm.journal import Journal, JournaledCall, Response
+from workbench.llm.lane import Lane, PreparedRequest, ServerAddress, without_key
+from workbench.llm.pace import START, ConcurrencyLimiter, RateLimiter
 from workbench.llm.records import CallFailed, Halt, Reply, Request, Usage
-from workbench.llm.server import Limits, Price, Server
+from workbench.llm.server import Limits, ModelServer, Price
 from workbench.llm.transport import Received, Transport
 from workbench.llm.waiting import LONGEST_ASKED_S, Patience, asked_wait
 
@@ -32,7 +32,7 @@ _FEWEST_CHARACTERS_A_TOKEN = 8
 _MOST_WARNINGS = 20
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class StoredReply(Struct, frozen=True, kw_only=True):
     """A reply, and where it is stored.
 
     Attributes:
@@ -81,7 +81,7 @@ class Caller:
 
     def __init__(
         self,
-        servers: Mapping[str, Server],
+        servers: Mapping[str, ModelServer],
         limits: Limits,
         journal: Journal,
         prices: Mapping[str, Price] | None = None,
@@ -99,8 +99,8 @@ class Caller:
         self._journal = journal
         self._environment = environment
         sells = any(lane.profile.sells for lane in self._lanes.values())
-        self._gate = Gate(START if sells else limits.concurrency, limits.concurrency, self._clock)
-        self._pace = Pace(limits, self._clock)
+        self._gate = ConcurrencyLimiter(START if sells else limits.concurrency, limits.concurrency, self._clock)
+        self._pace = RateLimiter(limits, self._clock)
         self._budget = Budgets(Budget(limits, journal.spent()), *([] if shared is None else [shared]))
         self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
@@ -128,7 +128,7 @@ class Caller:
         """Calls in flight that the server bears, as far as it is known now."""
         return self._gate.limit
 
-    async def call(self, item: int, role: str, request: Request, sample: int = 0) -> Answer:
+    async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
         """The reply to a request, from the store if it is there.
 
         Args:
@@ -159,7 +159,7 @@ class Caller:
             flight = self._flights.get(prepared.key)
             if flight is None:
                 key, reply = await self._lead(lane, item, prepared)
-                return Answer(reply=_wanted(key, reply), key=key, reused=False)
+                return StoredReply(reply=_wanted(key, reply), key=key, reused=False)
             await asyncio.wait([flight])
             if not flight.cancelled():
                 key, reply = flight.result()
@@ -191,11 +191,11 @@ class Caller:
             if lane.trial.in_doubt and not lane.trial.answered:
                 raise lane.trial.halt()
 
-    def _reuse(self, key: bytes, reply: Reply) -> Answer:
+    def _reuse(self, key: bytes, reply: Reply) -> StoredReply:
         self.reused += 1
-        return Answer(reply=reply, key=key, reused=True)
+        return StoredReply(reply=reply, key=key, reused=True)
 
-    async def _lead(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
+    async def _lead(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         """Ask, on behalf of everybody who waits for the same reply."""
         flight: asyncio.Future[_Led] = asyncio.get_running_loop().create_future()
         self._flights[prepared.key] = flight
@@ -213,7 +213,7 @@ class Caller:
         flight.set_result(led)
         return led
 
-    async def _persist(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
+    async def _persist(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         """Ask until there is a reply or no hope."""
         patience = Patience(self._clock)
         await lane.trial.begin()
@@ -234,7 +234,7 @@ class Caller:
         finally:
             lane.trial.end()
 
-    async def _attempt(self, lane: Lane, item: int, prepared: Prepared) -> _Led:
+    async def _attempt(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
         key = lane.key(self._environment)
         self._require_price(lane)
         if key is not None and lane.sends_key_in_clear:
@@ -259,7 +259,7 @@ class Caller:
         finally:
             self._budget.settle(estimate, usage, sent=sent)
 
-    async def _send(self, lane: Lane, item: int, prepared: Prepared, key: str | None) -> _Led:
+    async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, key: str | None) -> _Led:
         """Journal and send one attempt; one that is cancelled stays journalled as sent."""
         address = lane.choose()
         call = lane.call(prepared, address)
@@ -282,7 +282,9 @@ class Caller:
         self._note_success(lane, address, prepared, reply)
         return call.key, reply
 
-    async def _exchange(self, lane: Lane, call: Call, prepared: Prepared, key: str | None) -> tuple[Response, Reply]:
+    async def _exchange(
+        self, lane: Lane, call: JournaledCall, prepared: PreparedRequest, key: str | None
+    ) -> tuple[Response, Reply]:
         began = self._clock.now()
         sent = self._transport.send(call.url, lane.headers(key), call.body, lane.server.timeout_s)
         received = without_key(key, await sent)
@@ -306,7 +308,7 @@ class Caller:
         self._note_origin(response.origin)
         return response, structs.replace(reply, usage=usage)
 
-    def _note_failure(self, lane: Lane, address: Address, failure: AttemptFailed) -> None:
+    def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
         if failure.code == "rate_limit":
@@ -314,7 +316,7 @@ class Caller:
         elif failure.code in {"server", "timeout", "transport"}:
             lane.failed(address)
 
-    def _note_success(self, lane: Lane, address: Address, prepared: Prepared, reply: Reply) -> None:
+    def _note_success(self, lane: Lane, address: ServerAddress, prepared: PreparedRequest, reply: Reply) -> None:
         lane.succeeded(address)
         self._gate.succeeded()
         self.usage = _sum(self.usage, reply.usage)

@@ -13,10 +13,10 @@ from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
 from workbench.llm.kinds import SIGNS, kind_of_models
-from workbench.llm.lane import Address, Lane, without_key
+from workbench.llm.lane import Lane, ServerAddress, without_key
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
-from workbench.llm.records import CallFailed, Chat, Halt, Message, Numbers, Reply, Request, Sampling, Scoring
-from workbench.llm.server import Server
+from workbench.llm.records import CallFailed, Chat, Halt, Numbers, PromptMessage, Reply, Request, Sampling, Scoring
+from workbench.llm.server import ModelServer
 from workbench.llm.transport import Transport
 from workbench.llm.urls import endpoint, without_version
 
@@ -27,10 +27,10 @@ _LISTED = 10
 _TIMEOUT_S = 60.0
 _LONGEST_LIST = 4 * 2**20
 _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens")
-_QUESTION = Message("user", "Is 2 + 2 equal to 4? Answer with the single word Yes or No.")
+_QUESTION = PromptMessage("user", "Is 2 + 2 equal to 4? Answer with the single word Yes or No.")
 
 
-class Finding(Struct, frozen=True):
+class ServerFinding(Struct, frozen=True):
     """One thing that was found out; server's words in it are somebody else's text.
 
     Attributes:
@@ -44,11 +44,11 @@ class Finding(Struct, frozen=True):
 
 
 async def check(
-    server: Server,
+    server: ModelServer,
     task: Literal["chat"] | Numbers = "chat",
     environment: Mapping[str, str] = os.environ,
     timeout_s: float = _TIMEOUT_S,
-) -> list[Finding]:
+) -> list[ServerFinding]:
     """Ask every address of a server for its models and for one tiny reply.
 
     Args:
@@ -62,39 +62,45 @@ async def check(
     try:
         key = lane.key(environment)
     except Halt as missing:
-        return [Finding("problem", missing.message)]
+        return [ServerFinding("problem", missing.message)]
     findings = _about(lane, key, task)
     async with Transport() as transport:
-        probe = _Probe(transport, lane, key, timeout_s)
+        probe = _AddressProbe(transport, lane, key, timeout_s)
         for address in lane.addresses:
             findings += await probe.look(address, task)
     return findings
 
 
-def _about(lane: Lane, key: str | None, task: str) -> list[Finding]:
+def _about(lane: Lane, key: str | None, task: str) -> list[ServerFinding]:
     """What is known without asking."""
     profile, model = lane.profile, lane.server.model
     name = lane.key_variable
-    findings = [Finding("note", f"{profile.title}, model {model!r}, {f'key from {name}' if key else 'without a key'}.")]
+    findings = [
+        ServerFinding("note", f"{profile.title}, model {model!r}, {f'key from {name}' if key else 'without a key'}.")
+    ]
     if key is not None and lane.sends_key_in_clear:
-        findings.append(Finding("note", f"The key in {name} crosses the network without encryption.", "Use https."))
+        findings.append(
+            ServerFinding("note", f"The key in {name} crosses the network without encryption.", "Use https.")
+        )
     if task == "chat":
         findings += _about_chat(profile, plain_model(model))
     return findings
 
 
-def _about_chat(profile: Profile, plain: str) -> list[Finding]:
+def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
     findings = []
     refused = profile.no_prefill is not None and profile.no_prefill.match(plain)
     if profile.prefill == "words" or refused:
-        findings.append(Finding("note", "A reply can't be begun for the model: such words end the user's message."))
+        findings.append(
+            ServerFinding("note", "A reply can't be begun for the model: such words end the user's message.")
+        )
     if not profile.top_k:
-        findings.append(Finding("note", "top_k is not sent: it is no field here."))
+        findings.append(ServerFinding("note", "top_k is not sent: it is no field here."))
     if profile.thinking is not None and profile.thinking.match(plain):
-        findings.append(Finding("note", "The model thinks first: temperature and top_p are not sent."))
+        findings.append(ServerFinding("note", "The model thinks first: temperature and top_p are not sent."))
     if profile.cuts_silently:
         findings.append(
-            Finding(
+            ServerFinding(
                 "note",
                 f"{profile.title} cuts prompts longer than the model's context without a word, and the context can't "
                 "be set by a call.",
@@ -105,20 +111,22 @@ def _about_chat(profile: Profile, plain: str) -> list[Finding]:
     return findings
 
 
-def _about_kind(profile: Profile, kind: str | None) -> list[Finding]:
+def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
     """What follows from what a server turned out to be."""
     if kind is None or kind == profile.name:
         return []
     found = PROFILES[kind]
     if profile.name != DEFAULT:
-        return [Finding("note", f"It answers like {found.title}, not like {profile.title}.", f"Is it server={kind}?")]
+        return [
+            ServerFinding("note", f"It answers like {found.title}, not like {profile.title}.", f"Is it server={kind}?")
+        ]
     gains = ["top_k is sent"] if found.top_k else []
     gains += ["replies can be begun"] if found.prefill != "words" else []
     gains += ["long prompts are watched"] if found.cuts_silently else []
-    return [Finding("note", f"It is {found.title}.", f"Say so: server={kind}; then {' and '.join(gains)}.")]
+    return [ServerFinding("note", f"It is {found.title}.", f"Say so: server={kind}; then {' and '.join(gains)}.")]
 
 
-class _Probe:
+class _AddressProbe:
     """Asks one address."""
 
     def __init__(self, transport: Transport, lane: Lane, key: str | None, timeout_s: float) -> None:
@@ -127,8 +135,8 @@ class _Probe:
         self._key = key
         self._timeout_s = timeout_s
 
-    async def look(self, address: Address, task: Literal["chat"] | Numbers) -> list[Finding]:
-        findings: list[Finding] = []
+    async def look(self, address: ServerAddress, task: Literal["chat"] | Numbers) -> list[ServerFinding]:
+        findings: list[ServerFinding] = []
         if not self._lane.profile.azure_paths:
             try:
                 listed = await self._get(address, endpoint(address.base, "models"))
@@ -138,14 +146,14 @@ class _Probe:
                 problem = self._problem(address, failure)
                 if failure.status is None or failure.code == "auth":
                     return [problem]
-                findings.append(Finding("note", f"{address.base} lists no models ({failure.detail})."))
+                findings.append(ServerFinding("note", f"{address.base} lists no models ({failure.detail})."))
         called = await self._call(address, task)
         if all(one.level != "problem" for one in called):
             # llama.cpp answers to any name, others load a model when it is asked for.
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + called
 
-    async def _kind(self, address: Address, listed: Any) -> str | None:
+    async def _kind(self, address: ServerAddress, listed: Any) -> str | None:
         """The profile that the server's own answers speak for; of a kind that was named only the models' owner."""
         found = kind_of_models(listed)
         if found is not None or self._lane.profile.name != DEFAULT:
@@ -159,7 +167,7 @@ class _Probe:
                 return name
         return None
 
-    async def _get(self, address: Address, url: str) -> Any:
+    async def _get(self, address: ServerAddress, url: str) -> Any:
         headers = self._lane.headers(self._key)
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST)
         received = without_key(self._key, await sent)
@@ -170,23 +178,23 @@ class _Probe:
         except (ValueError, RecursionError):
             raise AttemptFailed("malformed", "what came back is no JSON", status=200) from None
 
-    def _models(self, data: Any) -> list[Finding]:
+    def _models(self, data: Any) -> list[ServerFinding]:
         rows = data.get("data") if isinstance(data, dict) else None
         rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
         models = {row["id"]: row for row in rows if isinstance(row.get("id"), str)}
         wanted = self._lane.server.model
         if not models:
-            return [Finding("note", "The server lists no models.")]
+            return [ServerFinding("note", "The server lists no models.")]
         if wanted not in models:
             names = ", ".join(one_line(name) for name in sorted(models)[:_LISTED])
             more = f" and {len(models) - _LISTED} more" if len(models) > _LISTED else ""
-            return [Finding("problem", f"The server lists no model {wanted!r}.", f"It has: {names}{more}.")]
+            return [ServerFinding("problem", f"The server lists no model {wanted!r}.", f"It has: {names}{more}.")]
         length = next((models[wanted][name] for name in _LENGTHS if isinstance(models[wanted].get(name), int)), None)
         if length is None:
-            return [Finding("good", f"The model {wanted!r} is there.")]
-        return [Finding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
+            return [ServerFinding("good", f"The model {wanted!r} is there.")]
+        return [ServerFinding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
 
-    async def _call(self, address: Address, task: Literal["chat"] | Numbers) -> list[Finding]:
+    async def _call(self, address: ServerAddress, task: Literal["chat"] | Numbers) -> list[ServerFinding]:
         clock = Clock()
         try:
             prepared = self._lane.prepare(_tiny(task), 0)
@@ -203,16 +211,18 @@ class _Probe:
             return [self._problem(address, failure)]
         return _about_reply(self._lane.server.model, reply, ms)
 
-    def _problem(self, address: Address, failure: CallFailed) -> Finding:
+    def _problem(self, address: ServerAddress, failure: CallFailed) -> ServerFinding:
         where = f"{address.base}: "
         name = self._lane.key_variable
         if failure.code == "auth":
             if self._key is None:
-                return Finding(
+                return ServerFinding(
                     "problem", f"{where}it wants a key ({failure.detail}).", "Name its variable: api_key_env"
                 )
-            return Finding("problem", f"{where}it refuses the key in {name} ({failure.detail}).", f"Set {name} anew.")
-        return Finding("problem", where + failure.detail + ".", _ADVICE.get(failure.code, ""))
+            return ServerFinding(
+                "problem", f"{where}it refuses the key in {name} ({failure.detail}).", f"Set {name} anew."
+            )
+        return ServerFinding("problem", where + failure.detail + ".", _ADVICE.get(failure.code, ""))
 
 
 _ADVICE = {
@@ -230,23 +240,23 @@ def _tiny(task: Literal["chat"] | Numbers) -> Request:
     return Scoring(task=task, query=_QUESTION.content, texts=("Yes", "No"))
 
 
-def _about_reply(model: str, reply: Reply, ms: float) -> list[Finding]:
+def _about_reply(model: str, reply: Reply, ms: float) -> list[ServerFinding]:
     findings = []
     if reply.scores:
         shown = ", ".join(f"{score:g}" for score in reply.scores)
-        findings.append(Finding("good", f"It scores: {shown} for the answers Yes and No, in {ms:.0f} ms."))
+        findings.append(ServerFinding("good", f"It scores: {shown} for the answers Yes and No, in {ms:.0f} ms."))
     elif reply.text.strip():
-        findings.append(Finding("good", f"It replies: {one_line(reply.text)!r}, in {ms:.0f} ms."))
+        findings.append(ServerFinding("good", f"It replies: {one_line(reply.text)!r}, in {ms:.0f} ms."))
     elif reply.finish_reason == "length":
         findings.append(
-            Finding(
+            ServerFinding(
                 "note",
                 f"Its reply is empty: thinking took all {_TINY} tokens of this test.",
                 "Give judges a generous max_tokens (2048 or more).",
             )
         )
     else:
-        findings.append(Finding("problem", f"Its reply is empty (it ended with {reply.finish_reason!r})."))
+        findings.append(ServerFinding("problem", f"Its reply is empty (it ended with {reply.finish_reason!r})."))
     if reply.model is not None and reply.model != model:
-        findings.append(Finding("note", f"It names the model that replied {one_line(reply.model)!r}."))
+        findings.append(ServerFinding("note", f"It names the model that replied {one_line(reply.model)!r}."))
     return findings

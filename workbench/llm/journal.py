@@ -9,7 +9,7 @@ from msgspec import Struct
 from workbench.llm.records import FailureCode, Usage
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class JournaledCall(Struct, frozen=True, kw_only=True):
     """One request, as it is about to be sent.
 
     Attributes:
@@ -49,7 +49,7 @@ class Response(Struct, frozen=True, kw_only=True):
     origin: str | None = None
 
 
-class Spent(Struct, frozen=True, kw_only=True):
+class RunUsed(Struct, frozen=True, kw_only=True):
     """What a run has used up to now, over all its starts.
 
     Attributes:
@@ -72,11 +72,11 @@ class Journal(Protocol):
         """The response that was stored for a key, in whichever run, unless it is not to be used any more."""
         ...
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunUsed:
         """What the run has used before this start."""
         ...
 
-    async def begin(self, item: int, call: Call) -> int:
+    async def begin(self, item: int, call: JournaledCall) -> int:
         """Store an attempt that is about to be sent, with its time; returns its number."""
         ...
 
@@ -88,6 +88,6 @@ class Journal(Protocol):
         """
         ...
 
-    def done(self, attempt: int, call: Call, response: Response) -> None:
+    def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         """Note a successful response; it is committed before anything that comes after it in this journal."""
         ...

@@ -10,13 +10,13 @@ from msgspec import Struct
 
 from workbench.errors import UsageError
 from workbench.llm import urls
-from workbench.llm.budget import ASSUMED_REPLY, CHARACTERS_A_TOKEN, Estimate, cost_of
+from workbench.llm.budget import ASSUMED_REPLY, CHARACTERS_A_TOKEN, CallEstimate, cost_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import Built, build
-from workbench.llm.journal import Call
+from workbench.llm.journal import JournaledCall
 from workbench.llm.profiles import profile_named
 from workbench.llm.records import CallFailed, Chat, Halt, Request, Usage
-from workbench.llm.server import Price, Server
+from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received
 from workbench.llm.trial import Trial
 
@@ -28,7 +28,7 @@ _SHORTEST_SECRET = 8
 _HIDDEN = b"[key]"
 
 
-class Prepared(Struct, frozen=True, kw_only=True):
+class PreparedRequest(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent to any of a server's addresses.
 
     Attributes:
@@ -43,7 +43,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     request: bytes
     built: Built
     sample: int
-    estimate: Estimate
+    estimate: CallEstimate
     characters: int
     count: int | None
 
@@ -53,7 +53,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
         return next(iter(self.keys.values()))
 
 
-class Address(Struct):
+class ServerAddress(Struct):
     """One base URL."""
 
     base: str
@@ -69,10 +69,10 @@ class Lane:
         UsageError: Its profile or an address is wrong.
     """
 
-    def __init__(self, server: Server, price: Price | None, clock: Clock) -> None:
+    def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
         try:
             self.profile = profile_named(server.profile)
-            self.addresses = [Address(base=urls.checked(base)) for base in server.base_urls]
+            self.addresses = [ServerAddress(base=urls.checked(base)) for base in server.base_urls]
         except ValueError as error:
             raise UsageError(str(error)) from None
         if not self.addresses:
@@ -83,7 +83,7 @@ class Lane:
         self.trial = Trial(self.title)
         self._clock = clock
 
-    def prepare(self, request: Request, sample: int) -> Prepared:
+    def prepare(self, request: Request, sample: int) -> PreparedRequest:
         """The request in the server's form.
 
         Raises:
@@ -96,7 +96,7 @@ class Lane:
         parts = (self.profile.name.encode(), built.path.encode(), built.body)
         digest = hashlib.sha256(b"\0".join(parts)).digest()
         places = dict.fromkeys(place for address in self.addresses for place in self._places(built, address))
-        return Prepared(
+        return PreparedRequest(
             keys={place: reply_key(digest, place, sample) for place in places},
             request=digest,
             built=built,
@@ -106,21 +106,21 @@ class Lane:
             count=None if isinstance(request, Chat) else len(request.texts),
         )
 
-    def _estimate(self, request: Request, built: Built) -> Estimate:
+    def _estimate(self, request: Request, built: Built) -> CallEstimate:
         reply = (request.sampling.max_tokens or ASSUMED_REPLY) if isinstance(request, Chat) else 0
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
         cost = cost_of(Usage(prompt_tokens=prompt, completion_tokens=reply), self.price)
-        return Estimate(prompt=prompt, completion=reply, cost=cost or 0.0)
+        return CallEstimate(prompt=prompt, completion=reply, cost=cost or 0.0)
 
-    def _places(self, built: Built, address: Address) -> tuple[str, ...]:
+    def _places(self, built: Built, address: ServerAddress) -> tuple[str, ...]:
         """A name goes before addresses, whose replies it takes over."""
         own = urls.place_of(self.url(built, address.base), built.path)
         return (own,) if self.server.name is None else (self.server.name, own)
 
-    def call(self, prepared: Prepared, address: Address) -> Call:
+    def call(self, prepared: PreparedRequest, address: ServerAddress) -> JournaledCall:
         """What the journal keeps of an attempt."""
         place = self._places(prepared.built, address)[0]
-        return Call(
+        return JournaledCall(
             key=prepared.keys[place],
             server=place,
             request=prepared.request,
@@ -183,12 +183,12 @@ class Lane:
         """Whether a key would cross a network without encryption."""
         return any(address.base.startswith("http://") and not urls.is_local(address.base) for address in self.addresses)
 
-    def choose(self) -> Address:
+    def choose(self) -> ServerAddress:
         """The address with the fewest calls in flight that doesn't rest, or the one that rests no longer first."""
         now = self._clock.now()
         return min(self.addresses, key=lambda one: (max(one.rests_until - now, 0.0), one.in_flight))
 
-    def succeeded(self, address: Address) -> None:
+    def succeeded(self, address: ServerAddress) -> None:
         """A whole reply came from an address."""
         address.failures = 0
         address.rests_until = 0.0
@@ -199,7 +199,7 @@ class Lane:
         """Whether no reply has come since then, by the clock."""
         return self.last_success is None or self.last_success < moment
 
-    def failed(self, address: Address) -> None:
+    def failed(self, address: ServerAddress) -> None:
         """An address didn't answer or reported an error of its own: others are asked for a while."""
         address.failures += 1
         address.rests_until = self._clock.now() + min(_LONGEST_REST_S, 2.0 ** min(address.failures - 1, 10))

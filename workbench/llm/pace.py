@@ -7,7 +7,7 @@ import re
 from collections import deque
 from math import ceil
 
-from workbench.llm.budget import Estimate
+from workbench.llm.budget import CallEstimate
 from workbench.llm.clock import Clock
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
@@ -63,7 +63,7 @@ class Bucket:
         return 60.0 / self.per_minute * 60.0 / (60.0 - _BURST_S)
 
 
-class Pace:
+class RateLimiter:
     """Requests and tokens a minute; a rate that nobody gave is taken from the server's headers.
 
     A reply is reckoned with as many tokens as replies had of late: holding the most that each may have would leave
@@ -76,7 +76,7 @@ class Pace:
         self._usual: float | None = None
         self._turn = asyncio.Lock()
 
-    async def take(self, estimate: Estimate) -> int:
+    async def take(self, estimate: CallEstimate) -> int:
         """Wait until a request may go; returns the tokens it is reckoned with."""
         async with self._turn:
             await self._requests.ready()
@@ -101,7 +101,7 @@ class Pace:
                 bucket.per_minute = float(said)
 
 
-class Gate:
+class ConcurrencyLimiter:
     """How many calls may be in flight: additive growth, multiplicative cut, as inspect_ai's adaptive connections.
 
     It doubles a round (as many replies as the limit) until the first refusal, then grows by a twentieth a round. A

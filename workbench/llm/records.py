@@ -31,7 +31,7 @@ FailureCode = Literal[
 """Why a call failed for good; also the reason of the verdict "error" that follows."""
 
 
-class Message(Struct, frozen=True):
+class PromptMessage(Struct, frozen=True):
     """One message of a chat. A last message of the assistant is a prefill: the reply goes on from it."""
 
     role: Role
@@ -56,7 +56,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
     """A request for text."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[PromptMessage, ...]
     sampling: Sampling = Sampling()
 
 

@@ -13,7 +13,7 @@ DEFAULT_TIMEOUT_S = 600.0
 """Longest wait for a reply, unless a run says otherwise."""
 
 
-class Server(Struct, frozen=True, kw_only=True):
+class ModelServer(Struct, frozen=True, kw_only=True):
     """A model on one or several equal servers.
 
     Attributes:

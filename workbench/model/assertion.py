@@ -81,7 +81,7 @@ class Assertion(Struct, frozen=True):
     outside: frozenset[str] = frozenset()
 
 
-class _Asked(Struct, frozen=True):
+class _Expectation(Struct, frozen=True):
     """A call, what is done to its value, and the value wanted (None for true)."""
 
     call: ast.Call
@@ -138,7 +138,7 @@ def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
         return None
 
 
-def _asked(test: ast.expr) -> _Asked | None:
+def _asked(test: ast.expr) -> _Expectation | None:
     if isinstance(test, ast.Call):
         return _close(test)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
@@ -152,32 +152,32 @@ def _asked(test: ast.expr) -> _Asked | None:
         return None
     if not isinstance(test.left, ast.Call):
         return None
-    return _converted(test.left, right, used) or _Asked(test.left, right=right, outside=used)
+    return _converted(test.left, right, used) or _Expectation(test.left, right=right, outside=used)
 
 
-def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Asked | None:
+def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expectation | None:
     """A call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
     match call:
         case ast.Call(func=ast.Name(id=name), args=[ast.Call(func=ast.Name()) as inner], keywords=[]):
             if name in _CONVERSIONS or name == "round":
-                return _Asked(inner, Via(name), right, used | {name})
+                return _Expectation(inner, Via(name), right, used | {name})
         case ast.Call(
             func=ast.Name(id="sorted" as name),
             args=[ast.Call(func=ast.Name()) as inner],
             keywords=[ast.keyword(arg="reverse", value=ast.Constant(value=bool(backwards)))],
         ):
-            return _Asked(inner, Via(name, (backwards,)), right, used | {name})
+            return _Expectation(inner, Via(name, (backwards,)), right, used | {name})
         case ast.Call(
             func=ast.Name(id="round" as name),
             args=[ast.Call(func=ast.Name()) as inner, ast.Constant(value=int(digits))],
             keywords=[],
         ):
             if not isinstance(digits, bool) and digits <= _MOST_DIGITS:
-                return _Asked(inner, Via(name, (digits,)), right, used | {name})
+                return _Expectation(inner, Via(name, (digits,)), right, used | {name})
     return None
 
 
-def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Asked | None:
+def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expectation | None:
     """``abs(f(1) - 2.5) < 1e-6`` and its like; the call may be on either side of the minus."""
     if operator in _FLIPPED:
         left, operator, right = right, _FLIPPED[operator], left
@@ -186,11 +186,11 @@ def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Asked 
         case ast.Call(func=ast.Name(id="abs"), args=[ast.BinOp(left=one, op=ast.Sub(), right=other)], keywords=[]):
             call, wanted = (one, _number(other)) if isinstance(one, ast.Call) else (other, _number(one))
             if isinstance(call, ast.Call) and wanted is not None and most is not None and operator in NEAR:
-                return _Asked(call, Via(NEAR[operator], (wanted, most)), outside=frozenset(("abs",)))
+                return _Expectation(call, Via(NEAR[operator], (wanted, most)), outside=frozenset(("abs",)))
     return None
 
 
-def _close(test: ast.Call) -> _Asked | None:
+def _close(test: ast.Call) -> _Expectation | None:
     """``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
     match test.func:
         case ast.Name(id="isclose") | ast.Attribute(value=ast.Name(id="math"), attr="isclose"):
@@ -208,7 +208,7 @@ def _close(test: ast.Call) -> _Asked | None:
     if relative is None or absolute is None or relative < 0 or absolute < 0:
         return None
     name = "math" if isinstance(test.func, ast.Attribute) else ISCLOSE
-    return _Asked(call, Via(ISCLOSE, (wanted, relative, absolute)), outside=frozenset((name,)))
+    return _Expectation(call, Via(ISCLOSE, (wanted, relative, absolute)), outside=frozenset((name,)))
 
 
 def _number(node: ast.expr) -> float | None:

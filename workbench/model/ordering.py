@@ -29,7 +29,7 @@ class BatchSample(Struct, frozen=True, kw_only=True):
     items: int
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class BatchOrder(Struct, frozen=True, kw_only=True):
     """Which items of a batch come first, and how many of each answer subtype it has.
 
     Attributes:

@@ -23,7 +23,7 @@ _BLOCK: Final = 4_000  # pairs of lines in a block up to which the most similar 
 _WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
-class Side(NamedTuple):
+class DiffSide(NamedTuple):
     """A line of one of the texts.
 
     Attributes:
@@ -36,15 +36,15 @@ class Side(NamedTuple):
     differs: tuple[Stretch, ...] = ()
 
 
-class DiffRow(NamedTuple):
+class DiffLine(NamedTuple):
     """One row of a comparison; a side is None where only the other text has a line."""
 
     kind: Kind
-    left: Side | None
-    right: Side | None
+    left: DiffSide | None
+    right: DiffSide | None
 
 
-def diff_rows(left: str, right: str) -> list[DiffRow]:
+def diff_rows(left: str, right: str) -> list[DiffLine]:
     """Compare two texts line by line, and changed lines word by word.
 
     The left sides of the rows, in order, are the lines of ``left``; the right ones those of ``right``.
@@ -55,7 +55,7 @@ def diff_rows(left: str, right: str) -> list[DiffRow]:
     old, new = left.split("\n"), right.split("\n")
     if max(len(old), len(new)) > MOST_LINES:
         raise UsageError(f"Texts of more than {MOST_LINES:,} lines are not compared.", "Compare shorter ones.")
-    rows: list[DiffRow] = []
+    rows: list[DiffLine] = []
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, first, last, start, end in matcher.get_opcodes():
         if tag == "equal":
@@ -66,16 +66,16 @@ def diff_rows(left: str, right: str) -> list[DiffRow]:
     return rows
 
 
-def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | None) -> DiffRow:
+def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | None) -> DiffLine:
     if left is None or right is None:
         if right is not None:
-            return DiffRow("added", None, Side(right + 1, new[right]))
+            return DiffLine("added", None, DiffSide(right + 1, new[right]))
         assert left is not None
-        return DiffRow("removed", Side(left + 1, old[left]), None)
+        return DiffLine("removed", DiffSide(left + 1, old[left]), None)
     if old[left] == new[right]:
-        return DiffRow("same", Side(left + 1, old[left]), Side(right + 1, new[right]))
+        return DiffLine("same", DiffSide(left + 1, old[left]), DiffSide(right + 1, new[right]))
     gone, come = _differing(old[left], new[right])
-    return DiffRow("changed", Side(left + 1, old[left], gone), Side(right + 1, new[right], come))
+    return DiffLine("changed", DiffSide(left + 1, old[left], gone), DiffSide(right + 1, new[right], come))
 
 
 def _paired(

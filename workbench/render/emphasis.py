@@ -42,7 +42,7 @@ _BULLETS = ("-", "+", "*")
 _Side = Literal["word", "operand", "number", "operator"]
 
 
-class _Mark(NamedTuple):
+class _DelimiterRun(NamedTuple):
     piece: int
     start: int
     end: int
@@ -96,8 +96,8 @@ def _styled(piece: Piece, start: int, end: int, styles: list[StyleName]) -> list
     return [Piece(text, style, start, end, piece.literal)]
 
 
-def _find_marks(pieces: list[Piece], text: str, line: tuple[int, int]) -> list[_Mark]:
-    found: list[_Mark] = []
+def _find_marks(pieces: list[Piece], text: str, line: tuple[int, int]) -> list[_DelimiterRun]:
+    found: list[_DelimiterRun] = []
     for number, piece in enumerate(pieces):
         if not piece.literal or piece.style == "code":
             continue
@@ -109,7 +109,7 @@ def _find_marks(pieces: list[Piece], text: str, line: tuple[int, int]) -> list[_
             opens = bool(after.strip()) and _is_border(before, _BEFORE)
             closes = bool(before.strip()) and _is_border(after, _AFTER)
             if opens or closes:
-                found.append(_Mark(number, start, end, opens, closes))
+                found.append(_DelimiterRun(number, start, end, opens, closes))
     return found
 
 
@@ -122,7 +122,7 @@ def _is_wide(character: str) -> bool:
     return not character.isascii() and unicodedata.east_asian_width(character) in "WF"
 
 
-def _pair(marks: list[_Mark]) -> list[tuple[int, int]]:
+def _pair(marks: list[_DelimiterRun]) -> list[tuple[int, int]]:
     pairs: list[tuple[int, int]] = []
     opened: list[int] = []
     for number, mark in enumerate(marks):
@@ -139,7 +139,7 @@ def _pair(marks: list[_Mark]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _is_emphasis(text: str, line: tuple[int, int], first: _Mark, last: _Mark) -> bool:
+def _is_emphasis(text: str, line: tuple[int, int], first: _DelimiterRun, last: _DelimiterRun) -> bool:
     inside = text[first.end : last.start]
     before = _side_before(text[max(first.start - _FAR, line[0]) : first.start].rstrip())
     after = _side_after(text[last.end : min(last.end + _FAR, line[1])].lstrip())

@@ -10,7 +10,7 @@ _AROUND = 60
 _LONGEST = 200
 
 
-class Excerpt(NamedTuple):
+class LineExcerpt(NamedTuple):
     """A line in three parts, each inert and cut; ``…`` stands where something was left out."""
 
     before: str
@@ -18,7 +18,7 @@ class Excerpt(NamedTuple):
     after: str
 
 
-def excerpt(text: str, span: tuple[int, int]) -> Excerpt | None:
+def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
     """The line of a text around a span of it; None when the span is none of the text."""
     start, end = span
     if not 0 <= start <= end <= len(text):
@@ -28,7 +28,7 @@ def excerpt(text: str, span: tuple[int, int]) -> Excerpt | None:
     before = text[left:start]
     after = text[end:] if right < 0 else text[end:right]
     marked = text[start:end]
-    return Excerpt(
+    return LineExcerpt(
         before=inert(before if len(before) <= _AROUND else "…" + before[-_AROUND:]),
         marked=shortened(marked),
         after=inert(after if len(after) <= _AROUND else after[:_AROUND] + "…"),

@@ -18,7 +18,7 @@ from workbench.render.emphasis import emphasise
 from workbench.render.fragments import Fragment, fragments
 from workbench.render.math import render_math
 from workbench.render.pieces import Piece, to_line
-from workbench.render.tables import Row, is_separator, is_table, table_lines
+from workbench.render.tables import TableLine, is_separator, is_table, table_lines
 
 DISPLAY_INDENT = "    "
 """Stands before math on lines of its own."""
@@ -127,10 +127,13 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
         if waiting and is_separator(text[waiting[0].start : waiting[0].end]) and "|" in text[line.start : line.end]:
             head, ruler = _pieces(text, line), _pieces(text, waiting[0])
             if is_table(head, ruler):
-                rows = [Row(line.start, line.end, head), Row(waiting[0].start, waiting.popleft().end, ruler)]
+                rows = [
+                    TableLine(line.start, line.end, head),
+                    TableLine(waiting[0].start, waiting.popleft().end, ruler),
+                ]
                 while waiting and "|" in text[waiting[0].start : waiting[0].end]:
                     row = waiting.popleft()
-                    rows.append(Row(row.start, row.end, _pieces(text, row)))
+                    rows.append(TableLine(row.start, row.end, _pieces(text, row)))
                 yield from table_lines(text, rows, answer)
                 continue
         repeated = _take_repeated(text, line, waiting)

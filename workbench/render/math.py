@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from workbench.render import symbols as table
 from workbench.render.chemistry import formula_of
-from workbench.render.math_row import Row, is_atom, is_product
+from workbench.render.math_row import MathRow, is_atom, is_product
 
 MAX_LENGTH = 20_000
 """Longer fragments (characters) stay as typed."""
@@ -49,7 +49,7 @@ def render_math(latex: str, *, display: bool = False) -> str:
         return latex
     formula = _ROW_GAP.sub(lambda found: found[1] or found[0], latex) if "\\\\" in latex else latex
     try:
-        text = _Parser(formula).whole(grid=display and _GRID.fullmatch(formula.strip()) is not None)
+        text = _MathParser(formula).whole(grid=display and _GRID.fullmatch(formula.strip()) is not None)
     except _AsTyped:
         return latex
     return text if digits(text) == digits(formula) else latex
@@ -62,7 +62,7 @@ def digits(text: str) -> str:
     return "".join(str(unicodedata.digit(character)) for character in text if character.isdigit())
 
 
-class _Parser:
+class _MathParser:
     """A recursive-descent reader of one fragment; linear in its length."""
 
     def __init__(self, latex: str) -> None:
@@ -85,7 +85,7 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _AsTyped
-        row = Row()
+        row = MathRow()
         while self.at < len(self.tokens):
             token = self.tokens[self.at]
             self.at += 1
@@ -102,7 +102,7 @@ class _Parser:
         self.depth -= 1
         return row.text(), ""
 
-    def one(self, row: Row, token: str) -> None:
+    def one(self, row: MathRow, token: str) -> None:
         """Read what starts with a token and write it to the row."""
         first = token[0]
         if first == "\\":
@@ -120,7 +120,7 @@ class _Parser:
         else:
             row.add(token)
 
-    def tie(self, row: Row) -> None:
+    def tie(self, row: MathRow) -> None:
         """A ``~`` is a blank between words and behind punctuation; anywhere else it may be a sign."""
         before, after = (self.tokens[at : at + 1] for at in (self.at - 2, self.at))
         ends = (*before, "")[0][-1:] if self.at > 1 else ""
@@ -131,7 +131,7 @@ class _Parser:
         else:
             row.add("~")
 
-    def group(self, row: Row) -> None:
+    def group(self, row: MathRow) -> None:
         first = self.at
         inner, _ = self.sequence(_BRACE)
         if row.as_typed:
@@ -152,7 +152,7 @@ class _Parser:
             others = others or token.strip(", ") != ""
         return commas and others
 
-    def macro(self, row: Row, name: str) -> None:
+    def macro(self, row: MathRow, name: str) -> None:
         if name in self.symbols and name not in table.WORDS:
             self.symbol(row, self.symbols[name])
         elif name in table.WORDS:
@@ -168,7 +168,7 @@ class _Parser:
         elif name not in table.INVISIBLE:
             self.structure(row, name)
 
-    def structure(self, row: Row, name: str) -> None:
+    def structure(self, row: MathRow, name: str) -> None:
         """A macro with arguments."""
         if name in table.FRACTIONS:
             self.fraction(row)
@@ -206,7 +206,7 @@ class _Parser:
             row.add(f"\\{name}")
             row.as_typed = True
 
-    def accent(self, row: Row, name: str) -> None:
+    def accent(self, row: MathRow, name: str) -> None:
         """A letter with its accent, or the accent by name; the repeating digits of a decimal fraction as such."""
         text = self.argument().strip()
         if len(text) == 1 and text.isalnum():
@@ -219,7 +219,7 @@ class _Parser:
         else:
             row.add(f"{name}({text})", word=True)
 
-    def negation(self, row: Row) -> None:
+    def negation(self, row: MathRow) -> None:
         """What ``\\not`` strikes through: one character where there is one, else the word."""
         negated = self.argument().lstrip()
         struck = unicodedata.normalize("NFC", negated[:1] + "\u0338")
@@ -243,7 +243,7 @@ class _Parser:
                 return "".join(self.tokens[first : self.at - 1])
         raise _AsTyped
 
-    def symbol(self, row: Row, shown: str) -> None:
+    def symbol(self, row: MathRow, shown: str) -> None:
         """Add a character; the space that ends its macro shows only where one stands before it, too."""
         spaced = row.parts[-1][-1:].isspace() if row.parts else shown in table.RELATIONS
         row.add(shown)
@@ -284,17 +284,17 @@ class _Parser:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _AsTyped
-        row = Row(argument=True)
+        row = MathRow(argument=True)
         self.macro(row, token[1:])
         self.depth -= 1
         return row.text()
 
-    def fraction(self, row: Row) -> None:
+    def fraction(self, row: MathRow) -> None:
         above, below = self.argument().strip(), self.argument().strip()
         piece = f"{_numerator(above)}/{_denominator(below)}"
         row.add_compound(piece, mixed=above.isdecimal() and below.isdecimal())
 
-    def root(self, row: Row) -> None:
+    def root(self, row: MathRow) -> None:
         index = ""
         if self.at < len(self.tokens) and self.tokens[self.at] == "[":
             self.at += 1

@@ -8,7 +8,7 @@ _OPENING = "([{√∫∑∏∮⌊⌈⟨|"
 _CLOSING = ")]}′!°"
 
 
-class Row:
+class MathRow:
     """What has been written of one group, and what the next piece must know about it."""
 
     def __init__(self, *, argument: bool = False) -> None:

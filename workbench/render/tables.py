@@ -32,7 +32,7 @@ def width(text: str) -> int:
     )
 
 
-class Row(NamedTuple):
+class TableLine(NamedTuple):
     """One line of a table: its offsets, and its pieces with the borders still in them."""
 
     start: int
@@ -45,7 +45,7 @@ def is_table(head: list[Piece], ruler: list[Piece]) -> bool:
     return len(_cells(head)) == len(_cells(ruler)) > 1
 
 
-def table_lines(text: str, rows: Sequence[Row], answer: tuple[int, int] | None) -> list[RenderedLine]:
+def table_lines(text: str, rows: Sequence[TableLine], answer: tuple[int, int] | None) -> list[RenderedLine]:
     """Render a table's rows, the second being its separator.
 
     A row with more or fewer cells than the head, as ``|x|`` in a cell makes it, is shown as typed.
@@ -68,7 +68,7 @@ def table_lines(text: str, rows: Sequence[Row], answer: tuple[int, int] | None) 
 
 
 def _line(
-    number: int, row: Row, cells: list[list[Piece]], widths: list[int], answer: tuple[int, int] | None
+    number: int, row: TableLine, cells: list[list[Piece]], widths: list[int], answer: tuple[int, int] | None
 ) -> RenderedLine:
     source = (row.start, row.end)
     if number == 1:

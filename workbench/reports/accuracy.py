@@ -14,7 +14,7 @@ from workbench.render.marks import CHOSE
 from workbench.reports.document import Cell, Head, Row, Table
 
 
-class _Shown(NamedTuple):
+class _ShownColumns(NamedTuple):
     """Which columns a report has something for."""
 
     delta: bool
@@ -33,7 +33,7 @@ def group_text(row: AccuracyRow, by: str | None) -> str:
 
 
 def _main(report: AccuracyReport) -> Table:
-    shown = _Shown(
+    shown = _ShownColumns(
         delta=any(row.delta is not None for row in report.rows),
         auroc=any(row.auroc is not None for row in report.rows),
         bootstrap=report.bootstrap is not None,
@@ -47,7 +47,7 @@ def _main(report: AccuracyReport) -> Table:
 
 
 def _block(
-    rows: Sequence[AccuracyRow], average: AverageRow | None, report: AccuracyReport, shown: _Shown
+    rows: Sequence[AccuracyRow], average: AverageRow | None, report: AccuracyReport, shown: _ShownColumns
 ) -> Iterator[Row]:
     """The rows of one verifier; the macro average stands below the row of all items."""
     for row in rows:
@@ -58,7 +58,7 @@ def _block(
             yield Row(tuple(map(Cell, cells)), "aside" if row.kind == "baseline" else "")
 
 
-def _titles(shown: _Shown) -> list[str]:
+def _titles(shown: _ShownColumns) -> list[str]:
     drawn = ["95 % interval"] if shown.bootstrap else []
     return [
         *("verifier", "group", "n", "accuracy", "95 % interval"),
@@ -68,7 +68,7 @@ def _titles(shown: _Shown) -> list[str]:
     ]
 
 
-def _cells(row: AccuracyRow, report: AccuracyReport, shown: _Shown) -> list[str]:
+def _cells(row: AccuracyRow, report: AccuracyReport, shown: _ShownColumns) -> list[str]:
     balanced_ci = [interval(row.balanced_accuracy_ci)] if shown.bootstrap else []
     mcc_ci = [interval(row.mcc_ci)] if shown.bootstrap else []
     return [

@@ -19,7 +19,7 @@ ErrorKind = Literal["accepted", "refused", "undecided"]
 ERROR_KINDS: tuple[ErrorKind, ...] = ("accepted", "refused", "undecided")
 
 
-class Confusion(Struct, frozen=True, kw_only=True):
+class ConfusionCounts(Struct, frozen=True, kw_only=True):
     """What a verifier said of correct and of incorrect completions: correct, incorrect, undecided."""
 
     verifier: str
@@ -158,7 +158,7 @@ class Contents(Struct, frozen=True, kw_only=True):
     card: DataCard
     overall: AccuracyReport
     by: dict[str, AccuracyReport]
-    confusions: list[Confusion]
+    confusions: list[ConfusionCounts]
     family: FamilyReport | None
     scores: list[Scores]
     validity: ValidityReport | None

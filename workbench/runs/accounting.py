@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from workbench.llm.journal import Spent
+from workbench.llm.journal import RunUsed
 from workbench.llm.records import FailureCode, Usage
 from workbench.model.run import RunUsage
 from workbench.store.calls import AttemptOutcome
@@ -47,9 +47,9 @@ def add_item(used: RunUsage, made: Iterable[MadeCall]) -> None:
     used.items_reused += bool(reused) and all(reused)
 
 
-def spent(used: RunUsage) -> Spent:
+def spent(used: RunUsage) -> RunUsed:
     """The sums as the client's budgets need them."""
-    return Spent(
+    return RunUsed(
         calls=used.calls,
         possibly_paid=used.open + used.unsure,
         tokens=used.prompt_tokens + used.completion_tokens,

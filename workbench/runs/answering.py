@@ -34,7 +34,7 @@ _PATIENCE_S: Final = 2.0
 _TOO_LONG: Final = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
 
 
-class Answers:
+class VerifierSession:
     """A verifier at work; made by `answering`.
 
     Attributes:
@@ -180,7 +180,7 @@ def _explained(error: Halt | LeaseLost | StoreError) -> RunError:
 @asynccontextmanager
 async def answering(
     database: Database, lease: Lease, run: int, verifier: ServedVerifier, timeout: float | None
-) -> AsyncIterator[Answers]:
+) -> AsyncIterator[VerifierSession]:
     """Have a verifier judge in the running event loop.
 
     Args:
@@ -194,7 +194,7 @@ async def answering(
     lease.attended = True
     try:
         async with caller_of(database, verifier, journal) as caller:
-            answers = Answers(verifier, secret(database.reader()), lease, journal, caller, timeout)
+            answers = VerifierSession(verifier, secret(database.reader()), lease, journal, caller, timeout)
             attending = asyncio.create_task(answers.attend())
             try:
                 yield answers

@@ -20,9 +20,9 @@ from msgspec import Struct
 from workbench.errors import StoreError
 from workbench.llm.budget import Budget
 from workbench.llm.caller import Caller
-from workbench.llm.journal import Spent
+from workbench.llm.journal import RunUsed
 from workbench.llm.records import CallFailed, Chat, Halt, Reply
-from workbench.llm.server import Limits, Price, Server
+from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease
 from workbench.runs.serving import GRACE_S
@@ -35,7 +35,7 @@ MOST_DETAILS: Final = 5
 _LOOK_S: Final = 0.1
 
 
-class Writer(Struct, frozen=True, kw_only=True):
+class CompletionWriter(Struct, frozen=True, kw_only=True):
     """A model that writes completions.
 
     Attributes:
@@ -46,12 +46,12 @@ class Writer(Struct, frozen=True, kw_only=True):
 
     name: str
     run: int
-    server: Server
+    server: ModelServer
     limits: Limits
     price: Price | None
 
 
-class Wish(Struct, frozen=True):
+class CompletionWish(Struct, frozen=True):
     """A completion that is to be written.
 
     Attributes:
@@ -66,7 +66,7 @@ class Wish(Struct, frozen=True):
     sample: int
 
 
-class Work(Protocol):
+class CompletionWork(Protocol):
     """What is to be written, part by part."""
 
     @property
@@ -74,7 +74,7 @@ class Work(Protocol):
         """How many parts the questions come in."""
         ...
 
-    def wishes(self, model: str, part: int) -> list[Wish]:
+    def wishes(self, model: str, part: int) -> list[CompletionWish]:
         """What a model is to write for a part and hasn't; the same list until the part is stored."""
         ...
 
@@ -82,7 +82,7 @@ class Work(Protocol):
         """How many completions of a model there are when a part is done."""
         ...
 
-    def store(self, replies: Iterator[tuple[str, Wish, Reply]]) -> int:
+    def store(self, replies: Iterator[tuple[str, CompletionWish, Reply]]) -> int:
         """Store what was written, in its order; returns how many completions are new.
 
         Raises:
@@ -91,7 +91,7 @@ class Work(Protocol):
         ...
 
 
-class Standing(Struct, kw_only=True):
+class ModelProgress(Struct, kw_only=True):
     """How far a model is.
 
     Attributes:
@@ -109,19 +109,19 @@ class Standing(Struct, kw_only=True):
     over: bool = False
 
 
-Watch = Callable[[Mapping[str, Standing]], None]
+Watch = Callable[[Mapping[str, ModelProgress]], None]
 """Is told a few times a second how far each model is."""
 
 
 def complete(
     database: Database,
     lease: Lease,
-    writers: Sequence[Writer],
-    work: Work,
+    writers: Sequence[CompletionWriter],
+    work: CompletionWork,
     *,
     max_cost: float | None = None,
     watch: Watch | None = None,
-) -> tuple[dict[str, Standing], int]:
+) -> tuple[dict[str, ModelProgress], int]:
     """Have every model write what it is to write; returns how far each came, and how many completions are new.
 
     Args:
@@ -139,11 +139,11 @@ def complete(
 async def _complete(
     database: Database,
     lease: Lease,
-    writers: Sequence[Writer],
-    work: Work,
+    writers: Sequence[CompletionWriter],
+    work: CompletionWork,
     max_cost: float | None,
     watch: Watch | None,
-) -> tuple[dict[str, Standing], int]:
+) -> tuple[dict[str, ModelProgress], int]:
     numbers = count(calls.next_attempt(database.reader()))
     journals = [RunJournal(database, lease, writer.run, numbers) for writer in writers]
     shared = None if max_cost is None else _shared(max_cost, [journal.spent() for journal in journals])
@@ -153,7 +153,7 @@ async def _complete(
             for writer, journal in zip(writers, journals, strict=True):
                 prices = {} if writer.price is None else {writer.server.model: writer.price}
                 caller = Caller({writer.name: writer.server}, writer.limits, journal, prices, shared=shared)
-                models.append(_Model(writer, work, journal, await stack.enter_async_context(caller)))
+                models.append(_ModelAtWork(writer, work, journal, await stack.enter_async_context(caller)))
             crew = _Crew(models, work, watch)
             await crew.write()
             return {model.name: model.standing for model in models}, crew.stored
@@ -162,17 +162,17 @@ async def _complete(
             journal.close()
 
 
-def _shared(max_cost: float, before: Sequence[Spent]) -> Budget:
-    spent = Spent(cost=sum(one.cost for one in before))
+def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
+    spent = RunUsed(cost=sum(one.cost for one in before))
     return Budget(Limits(max_cost=max_cost), spent)
 
 
-class _Model:
+class _ModelAtWork:
     """One model at work: as many tasks as calls may be in flight take wishes from one iterator."""
 
-    def __init__(self, writer: Writer, work: Work, journal: RunJournal, caller: Caller) -> None:
+    def __init__(self, writer: CompletionWriter, work: CompletionWork, journal: RunJournal, caller: Caller) -> None:
         self.name = writer.name
-        self.standing = Standing(failed=Counter(), details=[])
+        self.standing = ModelProgress(failed=Counter(), details=[])
         self.caller = caller
         self._places = writer.limits.concurrency
         self._work = work
@@ -211,14 +211,14 @@ class _Model:
         if not self._journal.broken:
             await self._journal.flush()
 
-    def recall(self, wish: Wish) -> Reply | None:
+    def recall(self, wish: CompletionWish) -> Reply | None:
         """The reply that is stored, unless it is no completion."""
         try:
             return self.caller.recall(self.name, wish.request, wish.sample)
         except CallFailed:
             return None
 
-    def _wanted(self) -> Iterator[tuple[int, Wish]]:
+    def _wanted(self) -> Iterator[tuple[int, CompletionWish]]:
         for part in range(self._work.parts):
             wishes = self._work.wishes(self.name, part)
             self.standing.done += self._work.size(self.name, part) - len(wishes)
@@ -242,7 +242,7 @@ class _Model:
                     del self._open[part]
             self.standing.done += 1
 
-    async def _ask(self, wish: Wish) -> None:
+    async def _ask(self, wish: CompletionWish) -> None:
         self._journal.require_open()
         try:
             answer = await self.caller.call(NO_ITEM, self.name, wish.request, wish.sample)
@@ -264,7 +264,7 @@ class _Crew:
         stored: Completions that are new.
     """
 
-    def __init__(self, models: Sequence[_Model], work: Work, watch: Watch | None) -> None:
+    def __init__(self, models: Sequence[_ModelAtWork], work: CompletionWork, watch: Watch | None) -> None:
         self.stored = 0
         self._models = models
         self._work = work
@@ -316,7 +316,7 @@ class _Crew:
             await asyncio.sleep(0)
             self._look()
 
-    def _replies(self, part: int) -> Iterator[tuple[str, Wish, Reply]]:
+    def _replies(self, part: int) -> Iterator[tuple[str, CompletionWish, Reply]]:
         """What was answered to a part: by question, then by model as the plan has them, then by sample."""
         wishes = [
             (wish, place) for place, model in enumerate(self._models) for wish in self._work.wishes(model.name, part)

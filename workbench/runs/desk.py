@@ -57,7 +57,7 @@ class Left(Struct, frozen=True):
     known: Verdict | None
 
 
-class _Ask(Struct, frozen=True):
+class _WaitingItem(Struct, frozen=True):
     """An item that somebody waits for."""
 
     item: VerifierInput
@@ -65,7 +65,7 @@ class _Ask(Struct, frozen=True):
     answer: Future[Verdict]
 
 
-class Desk:
+class LocalExecutor:
     """One verifier with its worker processes.
 
     Args:
@@ -87,9 +87,9 @@ class Desk:
     ) -> None:
         self._verifier = verifier
         self._start = partial(_started, spec, workers, deadline, yielding)
-        self._inbox: queue.SimpleQueue[_Ask | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
         self._answers: dict[int, Future[Verdict]] = {}
-        self._known = _Known()
+        self._known = _RecentVerdicts()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -131,7 +131,7 @@ class Desk:
             if self._closed:
                 raise DeskClosed
             self._begin()
-            self._inbox.put(_Ask(structs.replace(item, item=next(self._numbers)), left, answer))
+            self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), left, answer))
         return answer
 
     def judge(self, items: Sequence[VerifierInput]) -> list[Verdict]:
@@ -199,7 +199,7 @@ class Desk:
             while True:
                 self._take(second, self._inbox.get_nowait())
 
-    def _take(self, second: SecondStage, ask: _Ask | None) -> None:
+    def _take(self, second: SecondStage, ask: _WaitingItem | None) -> None:
         if ask is not None:
             self._answers[ask.item.item] = ask.answer
             if not second.joins(ask.item.item, ask.left.key, ask.left.known):
@@ -227,7 +227,7 @@ class Desk:
         self._answers.clear()
 
 
-class _Known:
+class _RecentVerdicts:
     """What workers found lately, by key; a bounded memory that any thread may use."""
 
     def __init__(self) -> None:

@@ -70,7 +70,7 @@ def judge_by_execution(
             for seed in verifier.seeds
         ]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
-        desk = _Desk(verifier, level, sink)
+        desk = _SolutionDispatcher(verifier, level, sink)
         items = _works(database, verifier.suites, chunks, sink)
         # One pool takes what comes, without a break; several take turns over a chunk.
         for batch in [chain.from_iterable(items)] if len(pools) == 1 else items:
@@ -94,7 +94,7 @@ class _Work(Struct):
     runs: list[dict[str, Execution]] = []
 
 
-class _Desk:
+class _SolutionDispatcher:
     """Hands solutions out to the pools, and what came of them to the sink in groups."""
 
     def __init__(self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink) -> None:

@@ -21,7 +21,7 @@ from workbench.errors import RunError, WorkbenchError
 from workbench.llm.caller import Caller
 from workbench.llm.endings import ending
 from workbench.llm.records import CallFailed, Halt, Reply, Request
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.serving import GRACE_S
@@ -31,7 +31,7 @@ _LOOK_S = 0.1
 _GO_ON = "What was answered is stored; the same command goes on from there."
 
 
-class Wanted(Struct, frozen=True):
+class ReplyRequest(Struct, frozen=True):
     """A reply that is wanted: of which server, to what, and which of several."""
 
     role: str
@@ -49,19 +49,19 @@ class Servers:
     Args:
         lease: The claim to be the database's runner.
         run: Its number; limits hold over all its starts.
-        servers: By the names that `Wanted` uses.
+        servers: By the names that `ReplyRequest` uses.
 
     Raises:
         UsageError: A server's address or a price is wrong.
     """
 
     def __init__(
-        self, database: Database, lease: Lease, run: int, servers: Mapping[str, Server], limits: Limits
+        self, database: Database, lease: Lease, run: int, servers: Mapping[str, ModelServer], limits: Limits
     ) -> None:
         self._database, self._lease, self._run = database, lease, run
         self._servers, self._limits = servers, limits
         self._prices = prices_of(database.path, (server.model for server in servers.values()))
-        self._opened: Future[_Desk] = Future()
+        self._opened: Future[_GenerationSession] = Future()
         self._ended: BaseException | None = None
         self._thread = threading.Thread(target=self._live, name="generating", daemon=True)
 
@@ -76,7 +76,7 @@ class Servers:
             desk.loop.call_soon_threadsafe(desk.over.set)
         self._thread.join()
 
-    def ask(self, wanted: Sequence[Wanted], watch: Callable[[int], None] | None = None) -> list[Found]:
+    def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int], None] | None = None) -> list[Found]:
         """What came of each, in the order of what is wanted.
 
         Args:
@@ -131,14 +131,14 @@ class Servers:
         journal = RunJournal(self._database, self._lease, self._run)
         try:
             async with Caller(self._servers, self._limits, journal, self._prices) as caller:
-                desk = _Desk(journal, caller, self._limits.concurrency)
+                desk = _GenerationSession(journal, caller, self._limits.concurrency)
                 self._opened.set_result(desk)
                 await desk.attend()
         finally:
             journal.close()
 
 
-class _Desk:
+class _GenerationSession:
     """What goes on inside the event loop.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Desk:
         self._caller = caller
         self._places = places
 
-    async def ask(self, wanted: Sequence[Wanted], found: list[Found | None]) -> None:
+    async def ask(self, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
         """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
         rest = enumerate(wanted)
         tasks = [asyncio.create_task(self._work(rest, found)) for _ in range(min(self._places, len(wanted)))]
@@ -185,11 +185,11 @@ class _Desk:
         self._journal.note(self._caller)
         await self._journal.flush()
 
-    async def _work(self, rest: Iterator[tuple[int, Wanted]], found: list[Found | None]) -> None:
+    async def _work(self, rest: Iterator[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
         for place, one in rest:
             found[place] = await self._one(one)
 
-    async def _one(self, one: Wanted) -> Found:
+    async def _one(self, one: ReplyRequest) -> Found:
         self._journal.require_open()
         try:
             answer = await self._caller.call(NO_ITEM, one.role, one.request, one.sample)

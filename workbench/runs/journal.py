@@ -17,13 +17,13 @@ import msgspec
 from msgspec import Struct, field
 
 from workbench.errors import StoreError
-from workbench.llm.journal import Call, Response, Spent
+from workbench.llm.journal import JournaledCall, Response, RunUsed
 from workbench.llm.records import FailureCode, Halt
 from workbench.model.run import RunUsage
 from workbench.runs.accounting import add_item, add_outcome, add_reply, spent
 from workbench.runs.lease import Lease
 from workbench.store import calls, usage, verdict_calls, verdicts
-from workbench.store.calls import Attempt, AttemptOutcome, Wanted
+from workbench.store.calls import Attempt, AttemptOutcome, ResponseQuery
 from workbench.store.clock import now
 from workbench.store.connection import Database
 from workbench.store.failures import explained
@@ -62,10 +62,10 @@ class _Landed(Struct, frozen=True):
     trace: str | None
 
 
-class _Reply(Struct, frozen=True):
+class _JournaledReply(Struct, frozen=True):
     """A response and what it answers."""
 
-    call: Call
+    call: JournaledCall
     response: Response
 
 
@@ -80,15 +80,15 @@ class _Awaited(Struct, frozen=True):
     waiter: Waiter
 
 
-_Entry = _Awaited | _Reply | AttemptOutcome
+_Entry = _Awaited | _JournaledReply | AttemptOutcome
 
 
-class _Batch(Struct):
+class _Transaction(Struct):
     """What one transaction stores, and who waits for it."""
 
     attempts: list[Attempt] = field(default_factory=list)
     outcomes: list[AttemptOutcome] = field(default_factory=list)
-    responses: list[tuple[Call, Response]] = field(default_factory=list)
+    responses: list[tuple[JournaledCall, Response]] = field(default_factory=list)
     landed: list[_Landed] = field(default_factory=list)
     waiters: list[Waiter] = field(default_factory=list)
 
@@ -118,7 +118,7 @@ class RunJournal:
             calls.lose_open(connection, run)
             self.usage = usage.get(connection, run) or RunUsage()
             self._numbers = count(calls.next_attempt(connection)) if numbers is None else numbers
-            self._wanted = Wanted(
+            self._wanted = ResponseQuery(
                 after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
             )
 
@@ -129,7 +129,7 @@ class RunJournal:
         self._entries: deque[_Entry] = deque()
         self._fresh: dict[bytes, Response] = {}
         self._gather = _GATHER_S[0]
-        self._batch: _Batch | None = None
+        self._batch: _Transaction | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._writing_back: asyncio.Future[None] | None = None
         self._written_back = time.monotonic()
@@ -151,11 +151,11 @@ class RunJournal:
         self._database.require_contents()
         return found
 
-    def spent(self) -> Spent:
+    def spent(self) -> RunUsed:
         """What the run had used before this start."""
         return self._before
 
-    async def begin(self, item: int, call: Call) -> int:
+    async def begin(self, item: int, call: JournaledCall) -> int:
         """Commit an attempt that is about to be sent; returns its number.
 
         Raises:
@@ -170,12 +170,12 @@ class RunJournal:
         """Note how an attempt failed."""
         self._put(AttemptOutcome(attempt, "failed" if sent else "unsent", status, code, detail))
 
-    def done(self, attempt: int, call: Call, response: Response) -> None:
+    def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
         """Note a response; it is committed before, or with, whatever comes later."""
         self._fresh[call.key] = response
         shortest, longest = _GATHER_S
         self._gather = min(max(shortest, _GATHER_SHARE * response.ms / 1000), longest)
-        self._put(_Reply(call, response))
+        self._put(_JournaledReply(call, response))
         self._put(AttemptOutcome(attempt, "done"))
 
     def begin_no_more(self) -> None:
@@ -281,22 +281,22 @@ class RunJournal:
             # Whatever is wrong with the disk, the next transaction says.
             self._writing_back.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def _gathered(self) -> _Batch:
+    def _gathered(self) -> _Transaction:
         """The oldest entries, taken out of the queue and added to the sums."""
-        batch = _Batch()
+        batch = _Transaction()
         for _ in range(min(GROUP, len(self._entries))):
             match self._entries.popleft():
                 case AttemptOutcome() as outcome:
                     add_outcome(self.usage, outcome)
                     batch.outcomes.append(outcome)
-                case _Reply(call, response):
+                case _JournaledReply(call, response):
                     add_reply(self.usage, response.usage)
                     batch.responses.append((call, response))
                 case _Awaited(what, waiter):
                     self._add(batch, what, waiter)
         return batch
 
-    def _add(self, batch: _Batch, what: Attempt | _Landed | None, waiter: Waiter) -> None:
+    def _add(self, batch: _Transaction, what: Attempt | _Landed | None, waiter: Waiter) -> None:
         if isinstance(what, Attempt):
             if waiter.done():
                 # Nobody waits any more, so it will not be sent.
@@ -308,7 +308,7 @@ class RunJournal:
             batch.landed.append(what)
         batch.waiters.append(waiter)
 
-    def _store(self, connection: sqlite3.Connection, batch: _Batch) -> None:
+    def _store(self, connection: sqlite3.Connection, batch: _Transaction) -> None:
         moment = now()
         run, landed = self._run, batch.landed
         if batch.attempts:

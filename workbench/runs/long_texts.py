@@ -49,7 +49,7 @@ class LongTexts:
     def __init__(self, spec: tuple[str, dict[str, str]], processes: int) -> None:
         self._spec = spec
         self._places = asyncio.Semaphore(processes)
-        self._free: list[_Reader] = []
+        self._free: list[_ReaderProcess] = []
 
     async def first(self, item: VerifierInput) -> Verdict | Pending:
         """What `first_stage` says.
@@ -58,7 +58,7 @@ class LongTexts:
             VerifierError: The process ended before it said anything.
         """
         async with self._places:
-            reader = self._free.pop() if self._free else await _Reader.started(self._spec)
+            reader = self._free.pop() if self._free else await _ReaderProcess.started(self._spec)
             try:
                 said = await reader.ask(item)
             except (OSError, asyncio.IncompleteReadError, msgspec.MsgspecError) as error:
@@ -78,7 +78,7 @@ class LongTexts:
             await self._free.pop().end()
 
 
-class _Reader:
+class _ReaderProcess:
     """One process."""
 
     def __init__(self, process: Process) -> None:
@@ -86,7 +86,7 @@ class _Reader:
         self.asked = 0
 
     @classmethod
-    async def started(cls, spec: tuple[str, dict[str, str]]) -> _Reader:
+    async def started(cls, spec: tuple[str, dict[str, str]]) -> _ReaderProcess:
         command = [sys.executable, "-c", _BOOT, json.dumps(sys.path), json.dumps(spec)]
         # A session of its own: no key press reaches it, and it may finish what was accepted.
         return cls(await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE, start_new_session=True))

@@ -49,7 +49,7 @@ class _Stop(Exception):
     """This process was told to end."""
 
 
-class _Asked(Exception):
+class _Interrupted(Exception):
     """A person asked to pause or cancel the run."""
 
     def __init__(self, request: Request) -> None:
@@ -135,7 +135,7 @@ class Runner:
                 _judge(self._database, run, verifier, sink)
         except (_Stop, LeaseLost):
             raise
-        except _Asked as asked:
+        except _Interrupted as asked:
             self._settle(run, STATE_AFTER[asked.request])
         except (NotTrustedError, UnsafeError) as error:
             self._settle(run, "paused", str(error))
@@ -197,7 +197,7 @@ class _Sink:
         self._runner.heed()
         request = runs.request_of(self._database.reader(), self._run)
         if request is not None:
-            raise _Asked(request)
+            raise _Interrupted(request)
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         if judged:

@@ -32,7 +32,7 @@ _OWN = ("context_length", "content_filter")
 """Failures that may well be one item's own."""
 
 
-class Work(Struct, frozen=True, kw_only=True):
+class ServingWork(Struct, frozen=True, kw_only=True):
     """What a run on model servers needs of the runner.
 
     Attributes:
@@ -57,9 +57,9 @@ def work_on(
     chunks: Iterable[list[VerifierInput]],
     journal: Callable[[], RunJournal],
     look_up: Callable[[], None],
-) -> Work:
+) -> ServingWork:
     """Work on a database: with its secret, and with the prices that stand beside it."""
-    return Work(
+    return ServingWork(
         verifier=verifier,
         chunks=chunks,
         secret=secret(database.reader()),
@@ -94,14 +94,14 @@ async def verdict_of(
     Raises:
         Halt: No call can succeed now; a verifier that goes on without a reply has no verdict.
     """
-    ask = _Asking(caller, journal, item.item)
+    ask = _ItemCalls(caller, journal, item.item)
     judged = await judged_by_server(verifier, item, ask, secret)
     if ask.halt is not None:
         raise ask.halt
     return judged, ask.made()
 
 
-def judge_on_servers(work: Work) -> int:
+def judge_on_servers(work: ServingWork) -> int:
     """Judge every item; returns how many verdicts were stored.
 
     Raises:
@@ -111,20 +111,20 @@ def judge_on_servers(work: Work) -> int:
     return asyncio.run(_serve(work))
 
 
-async def _serve(work: Work) -> int:
+async def _serve(work: ServingWork) -> int:
     journal = work.journal()
     try:
         async with work.caller(journal) as caller:
-            await _Desk(work, journal, caller).serve()
+            await _ServingSession(work, journal, caller).serve()
     finally:
         journal.close()
     return journal.stored
 
 
-class _Desk:
+class _ServingSession:
     """The tasks of one start of a run."""
 
-    def __init__(self, work: Work, journal: RunJournal, caller: Caller) -> None:
+    def __init__(self, work: ServingWork, journal: RunJournal, caller: Caller) -> None:
         self._work = work
         self._journal = journal
         self._caller = caller
@@ -228,7 +228,7 @@ def _follows(error: BaseException) -> int:
     return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
 
 
-class _Asking:
+class _ItemCalls:
     """One item's way to the servers; remembers what it was answered, in the order it asked."""
 
     def __init__(self, caller: Caller, journal: RunJournal, item: int) -> None:

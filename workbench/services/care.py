@@ -20,7 +20,7 @@ from workbench.store.failures import explained
 from workbench.store.looking import looked_at
 
 if TYPE_CHECKING:
-    from workbench.verifiers.execution.levels import Standing
+    from workbench.verifiers.execution.levels import LevelStatus
 
 _SHOWN = 3
 """Attacks that came through are named up to so many, and counted beyond."""
@@ -86,7 +86,7 @@ def sandbox() -> list[Finding]:
     return [*map(_level, surveyed), Finding(name="sandbox", ok=True, message=used), *_languages()]
 
 
-def _level(found: Standing) -> Finding:
+def _level(found: LevelStatus) -> Finding:
     name = f"sandbox {found.level}"
     if found.unusable is not None:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.config.models import named_model
 from workbench.errors import RunError, UsageError
 from workbench.llm.records import CallFailed, Chat, Sampling, Scoring
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.run import GENERATION
 from workbench.services.items.choosing import require_name
 from workbench.services.project import Project
@@ -28,7 +28,7 @@ from workbench.verifiers.registry import Registry
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
 
 if TYPE_CHECKING:
-    from workbench.runs.generating import Servers, Wanted
+    from workbench.runs.generating import ReplyRequest, Servers
 
 MODEL_OPTIONS: Final[dict[str, str]] = {
     **{name: words for name, words in SERVER_OPTIONS.items() if name != "model"},
@@ -59,7 +59,7 @@ class Model(Struct, frozen=True, kw_only=True):
         sampling: What was chosen; it goes before what a request brings.
     """
 
-    server: Server
+    server: ModelServer
     sampling: Sampling
 
 
@@ -87,7 +87,7 @@ class Models(Struct, frozen=True, kw_only=True):
         }
 
 
-class Generation:
+class ServerGeneration:
     """A `Writer` over model servers; made by `generating`.
 
     Attributes:
@@ -102,7 +102,7 @@ class Generation:
         self.details: list[str] = []
         self._models, self._servers, self._watch = models, servers, watch
 
-    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         """The replies, in the order of what was asked; None where a call failed for good.
 
         Raises:
@@ -122,11 +122,11 @@ class Generation:
             RunError: The server has no such call, one failed for good, or none can succeed now; what was answered is
                 stored.
         """
-        from workbench.runs.generating import Wanted
+        from workbench.runs.generating import ReplyRequest
 
         name = next(iter(self._models.models))
         batches = [tuple(texts[start : start + _TEXTS]) for start in range(0, len(texts), _TEXTS)]
-        wanted = [Wanted(name, Scoring(task="embeddings", texts=batch), 0) for batch in batches]
+        wanted = [ReplyRequest(name, Scoring(task="embeddings", texts=batch), 0) for batch in batches]
         watch = self._watch
         found = self._servers.ask(wanted, watch and (lambda done: watch("embeddings", done, len(wanted))))
         vectors: list[tuple[float, ...]] = []
@@ -136,16 +136,16 @@ class Generation:
             vectors += reply.vectors or tuple((score,) for score in reply.scores)
         return vectors
 
-    def _wanted(self, one: Asked) -> Wanted:
-        from workbench.runs.generating import Wanted
+    def _wanted(self, one: WritingRequest) -> ReplyRequest:
+        from workbench.runs.generating import ReplyRequest
 
         name = one.model or next(iter(self._models.models))
         if name not in self._models.models:
             raise UsageError(f"There is no model {name!r} here.", f"There are: {', '.join(self._models.models)}.")
         sampling = self._models.models[name].sampling
-        return Wanted(name, Chat(messages=one.messages, sampling=sampling), one.sample)
+        return ReplyRequest(name, Chat(messages=one.messages, sampling=sampling), one.sample)
 
-    def _watching(self, asked: Sequence[Asked]) -> Callable[[int], None] | None:
+    def _watching(self, asked: Sequence[WritingRequest]) -> Callable[[int], None] | None:
         watch = self._watch
         if watch is None or not asked:
             return None
@@ -194,7 +194,7 @@ def generating(
     *,
     trust: bool = False,
     watch: Watch | None = None,
-) -> Iterator[Generation]:
+) -> Iterator[ServerGeneration]:
     """Ask models under a name; this process is the database's runner meanwhile.
 
     What was asked under any name is never asked again. The limits hold over all starts of the name.
@@ -221,7 +221,7 @@ def generating(
         run = bound_run(connection, name, Identity({**config, "models": models.config()}), {})
         stored_runs.settle(connection, run, "paused", GO_ON)
     with standing_in(database) as lease, Servers(database, lease, run, servers, models.limits) as asked:
-        yield Generation(run, models, asked, watch)
+        yield ServerGeneration(run, models, asked, watch)
     with database.write() as connection:
         stored_runs.settle(connection, run, "complete")
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from workbench.config.recent import Opened, recent, remember
+from workbench.config.recent import RecentProject, recent, remember
 
-__all__ = ["Opened", "recent", "remember"]
+__all__ = ["RecentProject", "recent", "remember"]

@@ -19,7 +19,7 @@ from workbench.store.failures import go_back
 from workbench.store.filesystem import require_local
 from workbench.store.pages import PageFile
 from workbench.store.replacing import put_in_place
-from workbench.store.rescuing import Rescue, Written, version_of
+from workbench.store.rescuing import Rescue, RescueOutcome, version_of
 from workbench.store.text_hashes import COVERED
 
 _NAMED = 3
@@ -85,7 +85,7 @@ def _foreign_log(path: Path) -> list[str]:
     return [f"{foreign} is the log of another copy: not read"] if foreign else []
 
 
-def _notes(written: Written) -> list[str]:
+def _notes(written: RescueOutcome) -> list[str]:
     """What is missing, and what that means."""
     by_name = {table.table: table for table in written.tables}
     notes = []

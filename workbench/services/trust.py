@@ -12,7 +12,7 @@ from workbench.config import trust
 from workbench.config.trust import UNSAFE, Grant, NotTrustedError, UnsafeError
 
 if TYPE_CHECKING:
-    from workbench.llm.server import Server
+    from workbench.llm.server import ModelServer
     from workbench.model.code import Level
     from workbench.services.project import Project
     from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, ServedVerifier
@@ -36,7 +36,7 @@ def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str,
     _require(project, _grants(verifier, options), accept)
 
 
-def require_servers(project: Project, servers: Mapping[str, Server], *, accept: bool) -> None:
+def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
     """The same for servers by role, whoever asks them; arguments and errors as with `require_trust`."""
     _require(project, trust.grants_of(servers, {}), accept)
 

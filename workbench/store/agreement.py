@@ -67,7 +67,7 @@ def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
     return bool(found[0])
 
 
-class Subject(NamedTuple):
+class AgreementSubject(NamedTuple):
     """What is known of a labelled subject.
 
     Attributes:
@@ -89,7 +89,7 @@ class Subject(NamedTuple):
     imported: str | None
 
 
-def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict[int, Subject]:
+def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict[int, AgreementSubject]:
     """Row id -> what is known, of every subject that has labels."""
     texts = [COLUMNS["domain"], COLUMNS["type"], COLUMNS[by] if by else "''"]
     if task == "correctness":
@@ -108,7 +108,7 @@ def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict
         f"AND t.decided_by = 'adjudicated' WHERE c.id IN ({shown})",
         (task,),
     )
-    return {row[0]: Subject(*row[1:]) for row in rows}
+    return {row[0]: AgreementSubject(*row[1:]) for row in rows}
 
 
 def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:

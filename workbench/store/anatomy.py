@@ -10,14 +10,14 @@ from workbench.model.health import Finding, Remedy
 from workbench.model.progress import stepping
 from workbench.store.pages import PageFile, Values
 from workbench.store.salvage import Salvage
-from workbench.store.shapes import DERIVED, IndexShape, Schema, Shape
+from workbench.store.shapes import DERIVED, IndexShape, RecordShape, Schema
 
 Connection = sqlite3.Connection
 
 _NAMED: Final = 3
 
 
-class _Counted(NamedTuple):
+class _TableContent(NamedTuple):
     """A table as its pages have it; ``entries`` is row id -> values, where they are wanted."""
 
     rows: int
@@ -72,7 +72,7 @@ def _said(connection: Connection | None, table: str) -> str:
     return "" if rows == ["ok"] else rows[0]
 
 
-def _table(salvage: Salvage, schema: Schema, shape: Shape, said: str) -> Iterator[Finding]:
+def _table(salvage: Salvage, schema: Schema, shape: RecordShape, said: str) -> Iterator[Finding]:
     tree = salvage.trees[shape.table]
     indexes = [index for index in schema.indexes.values() if index.table == shape.table]
     counted = _counted(salvage, shape, keep=bool(indexes))
@@ -100,7 +100,7 @@ def _table(salvage: Salvage, schema: Schema, shape: Shape, said: str) -> Iterato
         yield _bad(f"table {shape.table}", f"{words}; all its {counted.rows:,} rows can be read", _remedy(shape, words))
 
 
-def _remedy(shape: Shape, said: str) -> Remedy:
+def _remedy(shape: RecordShape, said: str) -> Remedy:
     # A value that breaks its column's rule is no longer what was stored.
     is_value = any(words in said for words in ("value in", "NULL value", "CHECK constraint"))
     return "rescue" if is_value and shape.table not in DERIVED else "repair"
@@ -112,7 +112,7 @@ def _lost(missing: int | None) -> str:
     return f"{missing:,} lost" if missing else "none is lost"
 
 
-def _counted(salvage: Salvage, shape: Shape, *, keep: bool) -> _Counted:
+def _counted(salvage: Salvage, shape: RecordShape, *, keep: bool) -> _TableContent:
     rows = unread = 0
     in_order, last, entries = True, None, dict[int, Values]()
     for row in salvage.rows(shape.table):
@@ -125,14 +125,16 @@ def _counted(salvage: Salvage, shape: Shape, *, keep: bool) -> _Counted:
             last = row.rowid
             if keep:
                 entries[row.rowid] = row.values
-    return _Counted(len(entries) if keep else rows, unread, in_order, entries)
+    return _TableContent(len(entries) if keep else rows, unread, in_order, entries)
 
 
-def _missing(salvage: Salvage, counted: _Counted, index: IndexShape) -> int:
+def _missing(salvage: Salvage, counted: _TableContent, index: IndexShape) -> int:
     return sum(rowid not in counted.entries for _, rowid in salvage.entries(index))
 
 
-def _index(salvage: Salvage, shape: Shape, index: IndexShape, counted: _Counted, *, said: str) -> tuple[str, bool]:
+def _index(
+    salvage: Salvage, shape: RecordShape, index: IndexShape, counted: _TableContent, *, said: str
+) -> tuple[str, bool]:
     """What is wrong with an index, and whether a row could be what is wrong instead."""
     if not salvage.is_whole(index):
         return "hurt", False

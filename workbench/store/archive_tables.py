@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, cast
 from workbench.model.archive import ColumnType
 
 
-class Part(NamedTuple):
+class ArchiveTable(NamedTuple):
     """What becomes one file of an archive.
 
     Attributes:
@@ -30,55 +30,55 @@ class Part(NamedTuple):
         return (self.table,) if self.texts is None else (self.table, self.texts)
 
 
-PARTS: Final[tuple[Part, ...]] = (
-    Part("datasets", "datasets"),
-    Part("sources", "sources"),
-    Part("models", "models"),
-    Part("questions", "questions", "question_text"),
-    Part("items", "completions", "completion_text"),
-    Part("imports", "imports", rows="state = 'complete'"),
-    Part("quarantine", "quarantine", rows="import_id IN (SELECT id FROM imports WHERE state = 'complete')"),
-    Part("annotators", "annotators"),
-    Part("guidelines", "guidelines"),
-    Part("guideline_readings", "guideline_readings"),
-    Part("labels", "label_events", rows="kind NOT IN ('adjudication', 'exclusion')"),
-    Part("adjudications", "label_events", rows="kind = 'adjudication'"),
-    Part("exclusions", "label_events", rows="kind = 'exclusion'"),
-    Part("batches", "batches"),
-    Part("batch_annotators", "batch_annotators"),
-    Part("assignments", "assignments"),
-    Part("skips", "skips"),
-    Part("drafts", "drafts"),
-    Part("checks", "check_items"),
-    Part("reviews", "reviews"),
-    Part("curation", "curation"),
-    Part("verifiers", "verifiers"),
-    Part("runs", "runs"),
-    Part("run_usage", "run_usage"),
-    Part("provenance", "provenance"),
-    Part("verdicts", "verdicts"),
-    Part("evidence", "verdict_evidence"),
-    Part("traces", "verdict_traces"),
-    Part("requests", "requests"),
-    Part("responses", "responses"),
-    Part("attempts", "attempts"),
-    Part("verdict_calls", "verdict_calls"),
-    Part("probe_runs", "probe_runs"),
-    Part("probe_results", "probe_results"),
-    Part("proposed_types", "proposed_types"),
-    Part("selection_judges", "selection_judges"),
-    Part("code_problems", "code_problems"),
-    Part("code_solutions", "code_solutions"),
-    Part("suites", "suites"),
-    Part("tests", "tests"),
-    Part("solution_tests", "solution_tests"),
-    Part("test_results", "test_results"),
-    Part("evolutions", "evolutions"),
-    Part("evolution_steps", "evolution_steps"),
-    Part("sets", "sets"),
-    Part("set_items", "set_items"),
-    Part("set_questions", "set_questions"),
-    Part("set_runs", "set_runs"),
+PARTS: Final[tuple[ArchiveTable, ...]] = (
+    ArchiveTable("datasets", "datasets"),
+    ArchiveTable("sources", "sources"),
+    ArchiveTable("models", "models"),
+    ArchiveTable("questions", "questions", "question_text"),
+    ArchiveTable("items", "completions", "completion_text"),
+    ArchiveTable("imports", "imports", rows="state = 'complete'"),
+    ArchiveTable("quarantine", "quarantine", rows="import_id IN (SELECT id FROM imports WHERE state = 'complete')"),
+    ArchiveTable("annotators", "annotators"),
+    ArchiveTable("guidelines", "guidelines"),
+    ArchiveTable("guideline_readings", "guideline_readings"),
+    ArchiveTable("labels", "label_events", rows="kind NOT IN ('adjudication', 'exclusion')"),
+    ArchiveTable("adjudications", "label_events", rows="kind = 'adjudication'"),
+    ArchiveTable("exclusions", "label_events", rows="kind = 'exclusion'"),
+    ArchiveTable("batches", "batches"),
+    ArchiveTable("batch_annotators", "batch_annotators"),
+    ArchiveTable("assignments", "assignments"),
+    ArchiveTable("skips", "skips"),
+    ArchiveTable("drafts", "drafts"),
+    ArchiveTable("checks", "check_items"),
+    ArchiveTable("reviews", "reviews"),
+    ArchiveTable("curation", "curation"),
+    ArchiveTable("verifiers", "verifiers"),
+    ArchiveTable("runs", "runs"),
+    ArchiveTable("run_usage", "run_usage"),
+    ArchiveTable("provenance", "provenance"),
+    ArchiveTable("verdicts", "verdicts"),
+    ArchiveTable("evidence", "verdict_evidence"),
+    ArchiveTable("traces", "verdict_traces"),
+    ArchiveTable("requests", "requests"),
+    ArchiveTable("responses", "responses"),
+    ArchiveTable("attempts", "attempts"),
+    ArchiveTable("verdict_calls", "verdict_calls"),
+    ArchiveTable("probe_runs", "probe_runs"),
+    ArchiveTable("probe_results", "probe_results"),
+    ArchiveTable("proposed_types", "proposed_types"),
+    ArchiveTable("selection_judges", "selection_judges"),
+    ArchiveTable("code_problems", "code_problems"),
+    ArchiveTable("code_solutions", "code_solutions"),
+    ArchiveTable("suites", "suites"),
+    ArchiveTable("tests", "tests"),
+    ArchiveTable("solution_tests", "solution_tests"),
+    ArchiveTable("test_results", "test_results"),
+    ArchiveTable("evolutions", "evolutions"),
+    ArchiveTable("evolution_steps", "evolution_steps"),
+    ArchiveTable("sets", "sets"),
+    ArchiveTable("set_items", "set_items"),
+    ArchiveTable("set_questions", "set_questions"),
+    ArchiveTable("set_runs", "set_runs"),
 )
 """In the order in which they stand in an archive."""
 
@@ -106,7 +106,7 @@ NEVER: Final[dict[str, str]] = {
 """Tables that no archive holds, and why."""
 
 
-def columns(connection: sqlite3.Connection, part: Part) -> dict[str, ColumnType]:
+def columns(connection: sqlite3.Connection, part: ArchiveTable) -> dict[str, ColumnType]:
     """The columns of a part's lines, in their order; nothing for a table that is not there."""
     found: dict[str, ColumnType] = {}
     for table in part.tables:

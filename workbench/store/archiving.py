@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from workbench.store import migrations
-from workbench.store.archive_tables import Part, columns, key, own_columns
+from workbench.store.archive_tables import ArchiveTable, columns, key, own_columns
 from workbench.store.failures import explained, roll_back
 from workbench.store.schema import DATA_INDEXES
 
@@ -58,7 +58,7 @@ class Conditions:
         self._item = _SHOWN_ITEM if checks else _NO_CHECK
         self._question = _SHOWN_QUESTION if checks else _NOT_OF_CHECKS
 
-    def of(self, part: Part, names: Iterable[str]) -> str:
+    def of(self, part: ArchiveTable, names: Iterable[str]) -> str:
         """The WHERE text for a part with these columns; the table goes by ``t``."""
         found = [part.rows] if part.rows else []
         found += [self._about(part, name) for name in names]
@@ -66,7 +66,7 @@ class Conditions:
             found += [_KIND.get(part.table, ""), self._served(part)]
         return " AND ".join(f"({text})" for text in found if text) or "1"
 
-    def _about(self, part: Part, name: str) -> str:
+    def _about(self, part: ArchiveTable, name: str) -> str:
         if name == "completion_id":
             return f"t.completion_id IS NULL OR {self._item.format('t.completion_id')}"
         if name in ("question_id", "duplicate_of"):
@@ -80,7 +80,7 @@ class Conditions:
             return self._question.format("t.id")
         return ""
 
-    def _served(self, part: Part) -> str:
+    def _served(self, part: ArchiveTable) -> str:
         """Calls that were made for checks alone stay here, too."""
         if part.table == "responses":
             return _RESPONSE.format("t.id")
@@ -90,7 +90,7 @@ class Conditions:
         return ""
 
 
-def rows(connection: sqlite3.Connection, part: Part, conditions: Conditions) -> Iterator[Row]:
+def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditions) -> Iterator[Row]:
     """A part's rows in the order of their keys; an infinite number is the text ``Inf`` or ``-Inf``."""
     kinds = columns(connection, part)
     own = set(own_columns(connection, part.table))
@@ -112,7 +112,7 @@ def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
     return row[0]
 
 
-class Refused(Exception):
+class ArchiveRefused(Exception):
     """What an archive holds is no database of ours; where a row is at fault, it is the last one asked for."""
 
 
@@ -122,7 +122,7 @@ def deriving() -> Iterator[None]:
     try:
         yield
     except (sqlite3.IntegrityError, msgspec.MsgspecError, ValueError) as error:
-        raise Refused(str(error)) from error
+        raise ArchiveRefused(str(error)) from error
 
 
 class NewDatabase:
@@ -137,7 +137,7 @@ class NewDatabase:
         self._path, self._version = path, version
         migrations.make(path, version)
 
-    def fill(self, parts: Iterable[tuple[Part, Iterable[Row]]]) -> None:
+    def fill(self, parts: Iterable[tuple[ArchiveTable, Iterable[Row]]]) -> None:
         """Put in all rows, then see that whatever they refer to is there.
 
         Raises:
@@ -159,12 +159,12 @@ class NewDatabase:
                 connection.execute("COMMIT")
             except (sqlite3.IntegrityError, OverflowError) as error:
                 roll_back(connection)
-                raise Refused(str(error)) from error
+                raise ArchiveRefused(str(error)) from error
             except BaseException:
                 roll_back(connection)
                 raise
 
-    def columns(self, part: Part) -> dict[str, str]:
+    def columns(self, part: ArchiveTable) -> dict[str, str]:
         """The columns that a part's rows must have here."""
         with closing(sqlite3.connect(self._path)) as connection:
             return dict(columns(connection, part))
@@ -173,7 +173,7 @@ class NewDatabase:
         """Migrate it to this program's version of the tables."""
         migrations.bring_up_to_date(self._path, keep_copy=False)
 
-    def _put(self, connection: sqlite3.Connection, part: Part, found: Iterable[Row]) -> None:
+    def _put(self, connection: sqlite3.Connection, part: ArchiveTable, found: Iterable[Row]) -> None:
         names = list(columns(connection, part))
         inserts = [_insert(connection, table, names) for table in part.tables]
         if len(inserts) == 1:
@@ -194,10 +194,10 @@ def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) ->
 def _require_whole(connection: sqlite3.Connection) -> None:
     row = connection.execute("PRAGMA foreign_key_check").fetchone()
     if row is not None:
-        raise Refused(f"a row of {row[0]} refers to one of {row[2]} that is not there")
+        raise ArchiveRefused(f"a row of {row[0]} refers to one of {row[2]} that is not there")
     for table in ("label_events", "assignments"):
         if connection.execute(_ABOUT_NOTHING.format(table)).fetchone() is not None:
-            raise Refused(f"a row of {table} is about nothing that is there")
+            raise ArchiveRefused(f"a row of {table} is about nothing that is there")
     for table in ("question_text", "completion_text"):
         if connection.execute(_NO_OBJECT.format(table)).fetchone() is not None:
-            raise Refused(f"a row of {table} has further fields that are no JSON object")
+            raise ArchiveRefused(f"a row of {table} has further fields that are no JSON object")

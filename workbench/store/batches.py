@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-class Chosen(NamedTuple):
+class BatchItem(NamedTuple):
     """An item that is to be labelled.
 
     Attributes:
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
     stratum: str
 
 
-class Standing(NamedTuple):
+class SubjectSlots(NamedTuple):
     """The slots a subject has in the round under way.
 
     Attributes:
@@ -48,7 +48,7 @@ class Standing(NamedTuple):
     people: frozenset[int]
 
 
-class Slot(NamedTuple):
+class NewSlot(NamedTuple):
     """A slot to be opened."""
 
     subject: int
@@ -58,17 +58,17 @@ class Slot(NamedTuple):
     meant_for: int | None
 
 
-def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[Chosen]:
+def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[BatchItem]:
     """Items by row id, in the order asked for."""
     rows = connection.execute(
         f"SELECT c.id, c.question_id, c.key, coalesce(s.name, s.domain, {SUBTYPE}, '') FROM json_each(?) AS j "
         f"CROSS JOIN {FROM_ITEMS} WHERE c.id = j.value ORDER BY j.key",
         (json.dumps(list(items)),),
     )
-    return [Chosen(*row) for row in rows]
+    return [BatchItem(*row) for row in rows]
 
 
-def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, Standing]:
+def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
     """The slots that subjects have."""
     wanted = json.dumps(list(subjects))
     rounds = dict(
@@ -87,7 +87,7 @@ def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]
         for subject, slots, people in rows
     }
     none = frozenset[int](), frozenset[int]()
-    return {subject: Standing(rounds.get(subject, 1), *found.get(subject, none)) for subject in json.loads(wanted)}
+    return {subject: SubjectSlots(rounds.get(subject, 1), *found.get(subject, none)) for subject in json.loads(wanted)}
 
 
 def create(
@@ -167,7 +167,7 @@ def settles(connection: sqlite3.Connection, person: int) -> bool:
     return connection.execute("SELECT 1 FROM batches WHERE adjudicator_id = ?", (person,)).fetchone() is not None
 
 
-def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: Iterable[Slot]) -> None:
+def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: Iterable[NewSlot]) -> None:
     """Open slots for a batch; in a later round, own labels of earlier ones are out of sight while they are leased."""
     at = now()
     connection.executemany(

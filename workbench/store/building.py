@@ -30,7 +30,7 @@ class Key(NamedTuple):
     completion: str
 
 
-class Standing(NamedTuple):
+class TouchedItem(NamedTuple):
     """Where an item that people have touched stands.
 
     Attributes:
@@ -75,14 +75,14 @@ def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
     return found
 
 
-def standings(connection: Connection, items: Sequence[int]) -> dict[int, Standing]:
+def standings(connection: Connection, items: Sequence[int]) -> dict[int, TouchedItem]:
     """Where those of the items stand that people have touched."""
     rows = connection.execute(
         "SELECT i.completion_id, i.state, i.reason, i.gold_from FROM json_each(?) AS wanted "
         "CROSS JOIN item_states AS i ON i.completion_id = wanted.value",
         (json.dumps(list(items)),),
     )
-    return {item: Standing(*standing) for item, *standing in rows}
+    return {item: TouchedItem(*standing) for item, *standing in rows}
 
 
 def checks(connection: Connection) -> list[int]:
@@ -121,14 +121,14 @@ def states(connection: Connection, number: int) -> dict[State, int]:
     return dict(rows.fetchall())
 
 
-class Changed(NamedTuple):
+class SetChanges(NamedTuple):
     """How many items of a set have another gold, and another answer type, than when it was frozen."""
 
     gold: int
     subtype: int
 
 
-def changed(connection: Connection, number: int, choice: GoldChoice | None) -> Changed:
+def changed(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
     """What is not as it was when a set was frozen; gold only for a set that has one."""
     gold = {"people": f"CASE WHEN i.gold_from IS NOT NULL THEN {GOLD} END", "imported": IMPORTED_GOLD}
     now = gold.get(choice or "", GOLD)
@@ -137,10 +137,10 @@ def changed(connection: Connection, number: int, choice: GoldChoice | None) -> C
         f"FROM set_items AS x CROSS JOIN {items_for(now, _TYPED)} WHERE x.set_id = ? AND c.id = x.completion_id",
         (number,),
     ).fetchone()
-    return Changed(row[0] if choice else 0, row[1])
+    return SetChanges(row[0] if choice else 0, row[1])
 
 
-class Member(NamedTuple):
+class SetMember(NamedTuple):
     """A member of a set by name, with the hashes of its texts.
 
     Attributes:
@@ -156,7 +156,7 @@ class Member(NamedTuple):
     subtype: str | None
 
 
-def members(connection: Connection, number: int) -> Iterator[Member]:
+def members(connection: Connection, number: int) -> Iterator[SetMember]:
     """All members of a set, whichever kind they are."""
     rows = connection.execute(
         "SELECT d.name, q.key, c.key, q.hash, c.hash, x.gold, x.subtype FROM set_items AS x "
@@ -167,7 +167,7 @@ def members(connection: Connection, number: int) -> Iterator[Member]:
         (number,),
     )
     for dataset, question, completion, asked, written, gold, subtype in rows:
-        yield Member(dataset, question, completion, (asked, written), None if gold is None else bool(gold), subtype)
+        yield SetMember(dataset, question, completion, (asked, written), None if gold is None else bool(gold), subtype)
 
 
 def run_since(connection: Connection, run: int) -> int | None:

@@ -73,14 +73,16 @@ def open_items(connection: sqlite3.Connection, person: int, selection: Selection
     return [row[0] for row in rows]
 
 
-class Slot(NamedTuple):
+class BundledSlot(NamedTuple):
     """A slot that goes along; see the table ``assignments``."""
 
     round: int
     opened_at: str | None
 
 
-def send_away(connection: sqlite3.Connection, person: int, at: float, until: float) -> dict[tuple[Task, int], Slot]:
+def send_away(
+    connection: sqlite3.Connection, person: int, at: float, until: float
+) -> dict[tuple[Task, int], BundledSlot]:
     """The slots that the person leased at that moment are theirs until then, and nobody is served them here.
 
     Returns:
@@ -91,7 +93,7 @@ def send_away(connection: sqlite3.Connection, person: int, at: float, until: flo
         "AND claimed_at = ? RETURNING task, subject, round, opened_at",
         (until, person, at),
     ).fetchall()
-    return {(task, subject): Slot(round, opened_at) for task, subject, round, opened_at in rows}
+    return {(task, subject): BundledSlot(round, opened_at) for task, subject, round, opened_at in rows}
 
 
 class BundleRows:
@@ -146,7 +148,7 @@ class BundleRows:
         )
         return row
 
-    def add_slot(self, task: Task, subject: int, place: int, slot: Slot) -> None:
+    def add_slot(self, task: Task, subject: int, place: int, slot: BundledSlot) -> None:
         """Open a slot of the person; all look the same, whatever they are for."""
         self._connection.execute(
             "INSERT INTO assignments (batch_id, task, subject, round, slot, position, opened_at) "

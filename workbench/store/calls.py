@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.llm.journal import Call, Response
+from workbench.llm.journal import JournaledCall, Response
 from workbench.llm.records import Usage
 from workbench.model.calls import OpenAttempt
 
@@ -20,7 +20,7 @@ class Attempt(Struct, frozen=True):
 
     id: int
     item: int
-    call: Call
+    call: JournaledCall
 
 
 class AttemptOutcome(Struct, frozen=True):
@@ -39,7 +39,7 @@ NOBODY: Final = "*"
 _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cost"
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ResponseQuery(Struct, frozen=True, kw_only=True):
     """Which stored responses a run takes.
 
     Attributes:
@@ -53,10 +53,10 @@ class Wanted(Struct, frozen=True, kw_only=True):
     reader: str = ""
 
 
-_ANY = Wanted()
+_ANY = ResponseQuery()
 
 
-def response(connection: sqlite3.Connection, key: bytes, wanted: Wanted = _ANY) -> Response | None:
+def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery = _ANY) -> Response | None:
     """The response to a request's sample, if there is one that is wanted."""
     row = connection.execute(
         f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE} "
@@ -102,7 +102,7 @@ def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutco
     )
 
 
-def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[Call, Response]], moment: str) -> None:
+def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[JournaledCall, Response]], moment: str) -> None:
     """Store responses with their requests; one that was asked for again takes the place of that before it.
 
     The earlier one stays for those whose verdicts rest on it; no request finds it any more.

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 
-class Mark(NamedTuple):
+class ChangeMark(NamedTuple):
     """A point in a database's history of changes; two databases never share one."""
 
     version: int
@@ -55,12 +55,14 @@ def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     return joined
 
 
-def mark(connection: sqlite3.Connection) -> Mark:
+def mark(connection: sqlite3.Connection) -> ChangeMark:
     """Where the history stands."""
-    return Mark(*connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone())
+    return ChangeMark(
+        *connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
+    )
 
 
-def since(connection: sqlite3.Connection, known: Mark) -> list[Change] | None:
+def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
     """What has changed after a mark, in order; None where the mark is not of this history, or too old to tell."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is None or row[0] != known.token:

@@ -15,7 +15,7 @@ Source = Literal["imported", "people", "file"]
 """Where a check's answer comes from: the imported gold, what people settled, or a file."""
 
 
-class Candidate(NamedTuple):
+class CheckCandidate(NamedTuple):
     """An item that is to become a check.
 
     Attributes:
@@ -43,7 +43,7 @@ class Check(NamedTuple):
     right: int
 
 
-class Tally(NamedTuple):
+class CheckTally(NamedTuple):
     """How a person has answered checks: all of them, and those since they were last resumed."""
 
     answered: int
@@ -55,7 +55,7 @@ class Tally(NamedTuple):
 _ANSWERED = f"e.kind = 'check' AND e.task = 'correctness' AND {IN_FORCE}"
 
 
-def candidates(connection: sqlite3.Connection, completions: Iterable[int], source: Source) -> list[Candidate]:
+def candidates(connection: sqlite3.Connection, completions: Iterable[int], source: Source) -> list[CheckCandidate]:
     """What stands for and against each item."""
     verdict = {
         "imported": "CASE c.imported_gold WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' END",
@@ -75,7 +75,7 @@ def candidates(connection: sqlite3.Connection, completions: Iterable[int], sourc
         "LEFT JOIN check_items AS k ON k.completion_id = c.id ORDER BY j.key",
         (json.dumps(list(completions)),),
     )
-    return [Candidate(row[0], row[1], bool(row[2]), bool(row[3]), bool(row[4])) for row in rows]
+    return [CheckCandidate(row[0], row[1], bool(row[2]), bool(row[3]), bool(row[4])) for row in rows]
 
 
 def put(connection: sqlite3.Connection, completion: int, verdict: LabelVerdict) -> bool:
@@ -121,7 +121,7 @@ def count(connection: sqlite3.Connection) -> int:
     return row[0]
 
 
-def tally(connection: sqlite3.Connection, annotator: int) -> Tally:
+def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:
     """How a person has answered the checks there are."""
     row = connection.execute(
         "SELECT count(*), coalesce(sum(e.verdict = k.verdict), 0), "
@@ -131,7 +131,7 @@ def tally(connection: sqlite3.Connection, annotator: int) -> Tally:
         f"JOIN annotators AS a ON a.id = e.annotator_id WHERE e.annotator_id = ? AND {_ANSWERED}",
         (annotator,),
     ).fetchone()
-    return Tally(*row)
+    return CheckTally(*row)
 
 
 def has_typed(connection: sqlite3.Connection, question: int, annotator: int) -> bool:

@@ -13,14 +13,14 @@ from typing import NamedTuple
 from workbench.store.events import IN_FORCE, OF_THIS_ROUND
 
 
-class Found(NamedTuple):
+class ClaimableSlot(NamedTuple):
     """A slot that may be leased, and its completion."""
 
     slot: int
     completion: int
 
 
-class Counts(NamedTuple):
+class SlotCounts(NamedTuple):
     """A person's correctness slots.
 
     Attributes:
@@ -87,7 +87,7 @@ def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
     return row[0]
 
 
-def next_fresh(connection: sqlite3.Connection, annotator: int) -> Found | None:
+def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
     """The next item the person has not skipped: of those meant for them, else for nobody, else for others.
 
     Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
@@ -104,7 +104,9 @@ def next_fresh(connection: sqlite3.Connection, annotator: int) -> Found | None:
     )
 
 
-def _first(connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple[int, int | None]]) -> Found | None:
+def _first(
+    connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple[int, int | None]]
+) -> ClaimableSlot | None:
     """The first free item, by position, of slots in the given batches that are meant for the person named beside."""
     found = [
         row
@@ -114,7 +116,7 @@ def _first(connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple
     if not found:
         return None
     _, slot, completion = min(found)
-    return Found(slot, completion)
+    return ClaimableSlot(slot, completion)
 
 
 def _others(connection: sqlite3.Connection, batch: int, annotator: int) -> Iterator[int]:
@@ -128,14 +130,14 @@ def _others(connection: sqlite3.Connection, batch: int, annotator: int) -> Itera
 _OWN = "a.state = 'open' AND a.task = 'correctness' AND a.purpose <> 'quota' AND a.slot = :person"
 
 
-def next_skipped(connection: sqlite3.Connection, annotator: int) -> Found | None:
+def next_skipped(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
     """The item that the person skipped first, of those that could still be theirs."""
     for skipped in connection.execute(
         "SELECT completion_id FROM skips WHERE annotator_id = ? ORDER BY skipped_at", (annotator,)
     ).fetchall():
         slot = slot_on(connection, annotator, skipped[0])
         if slot is not None:
-            return Found(slot, skipped[0])
+            return ClaimableSlot(slot, skipped[0])
     return None
 
 
@@ -276,11 +278,11 @@ OWN_SLOTS = (
 )
 
 
-def counts(connection: sqlite3.Connection, annotator: int) -> Counts:
+def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
     """How far a person is, and what is left for them."""
     done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
     fresh, skipped = _offered(connection, annotator)
-    return Counts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
+    return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
 
 
 def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from workbench.beside.own_files import read_own, require_own_folder
 from workbench.beside.parts import whole_file
-from workbench.store.changes import Mark
+from workbench.store.changes import ChangeMark
 
 SUFFIX = ".columns"
 
@@ -33,12 +33,12 @@ _KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
 """Whole and real numbers: what else numpy could make of bytes is none of ours."""
 
 
-class Head(Struct, frozen=True, kw_only=True):
+class ColumnHeader(Struct, frozen=True, kw_only=True):
     """What a part was made from, and how its columns are to be read.
 
     Attributes:
         run: Whose verdicts these are; None for the items.
-        version: Of the database's history of changes; see `Mark`.
+        version: Of the database's history of changes; see `ChangeMark`.
         token: In hexadecimal digits.
         schema: Version of the database's schema.
         rows: Values in each column.
@@ -59,15 +59,15 @@ class Head(Struct, frozen=True, kw_only=True):
     format: int = _FORMAT
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> ChangeMark:
         """The point in the history."""
-        return Mark(self.version, bytes.fromhex(self.token))
+        return ChangeMark(self.version, bytes.fromhex(self.token))
 
 
-class Part(Struct, frozen=True, kw_only=True, eq=False):
+class ColumnPart(Struct, frozen=True, kw_only=True, eq=False):
     """A part as it stands in its file."""
 
-    head: Head
+    head: ColumnHeader
     columns: Mapping[str, memoryview]
 
 
@@ -87,7 +87,7 @@ def run_of(name: str) -> int | None:
     return int(number) if number != name and number.isdecimal() else None
 
 
-def read(path: Path) -> Part | None:
+def read(path: Path) -> ColumnPart | None:
     """A part; None where there is no file, or it is damaged or of another kind."""
     try:
         require_own_folder(path.parent)
@@ -96,7 +96,7 @@ def read(path: Path) -> Part | None:
         if zlib.crc32(whole[4:]) != checksum:
             return None
         at = _BEGINNING.size + length
-        head = msgspec.json.decode(whole[_BEGINNING.size : at], type=Head)
+        head = msgspec.json.decode(whole[_BEGINNING.size : at], type=ColumnHeader)
         bytes.fromhex(head.token)
     except (OSError, struct.error, msgspec.MsgspecError, ValueError, RecursionError):
         return None
@@ -111,10 +111,10 @@ def read(path: Path) -> Part | None:
         at += _padded(size)
     if at != len(whole):
         return None
-    return Part(head=head, columns=columns)
+    return ColumnPart(head=head, columns=columns)
 
 
-def write(path: Path, part: Part) -> bool:
+def write(path: Path, part: ColumnPart) -> bool:
     """Put a part in place of what stood there, whole or not at all; False where that can't be done."""
     head = msgspec.json.encode(part.head)
     head += b" " * (_padded(len(head)) - len(head))

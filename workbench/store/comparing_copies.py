@@ -27,7 +27,7 @@ _COUNTED = {
 _ARCHIVE = b"PK\x03\x04"
 
 
-class _Held(NamedTuple):
+class _CopyContents(NamedTuple):
     version: int
     project: bytes | None
     rows: dict[str, int]
@@ -50,7 +50,7 @@ def require_no_less(new: Path, old: Path) -> None:
     if isinstance(held, str):
         _refuse(old, held)
     now = _held(new)
-    if not isinstance(now, _Held):
+    if not isinstance(now, _CopyContents):
         raise StoreError(f"{new}: the copy can't be read.", "Run workbench doctor on the database.")
     if held.project is not None and held.project != now.project:
         _refuse(old, "it is a copy of another project")
@@ -70,7 +70,7 @@ def _refuse(old: Path, why: str) -> NoReturn:
     )
 
 
-def _held(path: Path) -> _Held | str | None:
+def _held(path: Path) -> _CopyContents | str | None:
     """What a database holds; None for what is no good copy of any, a text for what must not be looked into."""
     if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in logs.ENDS)):
         return "it has been written to since it was made, and its log has not been written back"
@@ -93,4 +93,4 @@ def _held(path: Path) -> _Held | str | None:
             newest = connection.execute("SELECT max(created_at) FROM label_events").fetchone()[0]
     except (sqlite3.DatabaseError, UnicodeDecodeError):
         return None
-    return _Held(version, project and project[0], rows, newest or "")
+    return _CopyContents(version, project and project[0], rows, newest or "")

@@ -14,7 +14,7 @@ from workbench.llm.dialects import reread
 from workbench.llm.records import CallFailed, FailureCode, Reply
 from workbench.model.item import ItemRecord
 from workbench.store import calls, changes
-from workbench.store.item_rows import ItemRows
+from workbench.store.item_rows import ItemInserter
 from workbench.store.vocabularies import dataset_names
 
 _IDS: Final = "(SELECT value FROM json_each(?))"
@@ -121,7 +121,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
     """
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("An import is running.", "What was answered is stored; go on when the import has finished.")
-    rows = ItemRows(connection, None)
+    rows = ItemInserter(connection, None)
     new = 0
     for one in completions:
         contradiction = rows.take_completion(one.question, _record(one))

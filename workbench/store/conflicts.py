@@ -59,7 +59,7 @@ _SAID = (
 )
 
 
-class Said(NamedTuple):
+class ConflictingLabel(NamedTuple):
     """A label in force on a subject in conflict, without its maker."""
 
     uuid: str
@@ -88,13 +88,13 @@ def count(connection: sqlite3.Connection, person: int) -> int:
     return row[0]
 
 
-def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[Said]]:
+def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:
     """The labels in force on every conflict this person may settle, in the order of the queue."""
-    heads: dict[tuple[Task, int], dict[int, tuple[str, Said]]]
+    heads: dict[tuple[Task, int], dict[int, tuple[str, ConflictingLabel]]]
     heads = {(task, subject): {} for task, subject in connection.execute(WAITING, (person, -1))}
     for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):
         makers = heads.setdefault((task, subject), {})
-        given = created_at, Said(*label)
+        given = created_at, ConflictingLabel(*label)
         # Two heads of one person after a merge: the newer one counts.
         makers[maker] = max(given, makers.get(maker, given))
     return {key: [label for _, label in makers.values()] for key, makers in heads.items()}

@@ -15,8 +15,8 @@ from typing import Literal
 from workbench.beside.parts import sweep
 from workbench.errors import StoreError
 from workbench.store import column_files, generation, logs, migrations, names
-from workbench.store.contents import Contents, keep_open
-from workbench.store.counted import Counted
+from workbench.store.contents import FileContents, keep_open
+from workbench.store.counted import CountedConnection
 from workbench.store.failures import explained, go_back, roll_back
 from workbench.store.filesystem import require_local
 from workbench.store.place import Place
@@ -48,7 +48,7 @@ class Database:
     """
 
     _place: Place | None = None
-    _contents: Contents | None = None
+    _contents: FileContents | None = None
 
     def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
         self._prepare(Path(path), unchecked=unchecked)
@@ -196,7 +196,7 @@ class Database:
 
     def _require_same_schema(self, connection: sqlite3.Connection) -> None:
         counter = migrations.changes_to_schema(connection)
-        if isinstance(connection, Counted):
+        if isinstance(connection, CountedConnection):
             connection.schema_is(counter)
         if not self._unchecked and counter != self._schema:
             migrations.require_ours(connection, self.path, migrations.latest_version())
@@ -271,7 +271,7 @@ class Database:
             connection = self.open()
             with self._lock:
                 if self._contents is None and self._counts:
-                    self._contents = Contents(self.path, connection)
+                    self._contents = FileContents(self.path, connection)
             durability, _, impatient = kind.partition(" ")
             if kind == "reader":
                 connection.execute("PRAGMA query_only = ON")
@@ -330,7 +330,7 @@ def open_connection(path: Path) -> sqlite3.Connection:
                 isolation_level=None,
                 check_same_thread=False,
                 timeout=BUSY_MS / 1000,
-                factory=Counted,
+                factory=CountedConnection,
             )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")

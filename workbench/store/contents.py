@@ -20,7 +20,7 @@ _TRIES = 5
 _WAIT_S = 0.002
 
 
-class Contents:
+class FileContents:
     """The generation that an open database's own file bears; asked before every write, so it costs microseconds.
 
     Args:

@@ -78,7 +78,7 @@ class _Sent(Iterator[Any]):
         return row
 
 
-class Counted(sqlite3.Connection):
+class CountedConnection(sqlite3.Connection):
     """A connection on which a statement that wrote other rows than it was given raises WrittenError.
 
     Attributes:

@@ -49,7 +49,7 @@ class Texts(Struct, frozen=True):
     reference: str
 
 
-class Decision(Struct, frozen=True, kw_only=True):
+class CurationDecision(Struct, frozen=True, kw_only=True):
     """What is decided of a question.
 
     Attributes:
@@ -124,7 +124,7 @@ def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int,
     return {number: Texts(text, reference) for number, text, reference in rows}
 
 
-def decide(connection: sqlite3.Connection, decisions: Iterable[Decision], person: int) -> None:
+def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision], person: int) -> None:
     """Write decisions, each in force from now on, in the caller's transaction."""
     at = now()
     connection.executemany(

@@ -12,7 +12,7 @@ from workbench.model.verdict import Outcome
 from workbench.store.gathered import integers
 
 
-class Compared(NamedTuple):
+class ComparedAnswers(NamedTuple):
     """What a verdict rests on: the rule, and the final answers it compared."""
 
     rule: str | None
@@ -28,14 +28,14 @@ class Sampled(NamedTuple):
     no: array[int]
 
 
-def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, Compared]:
+def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, ComparedAnswers]:
     """Completion row id -> what a run's verdict on it rests on, for those that have evidence."""
     rows = connection.execute(
         "SELECT completion_id, rule, reference_final, candidate_final FROM json_each(?) AS wanted "
         "CROSS JOIN verdict_evidence ON run_id = ? AND completion_id = wanted.value AND sample = 0",
         (json.dumps(list(items)), run),
     )
-    return {row[0]: Compared(*row[1:]) for row in rows}
+    return {row[0]: ComparedAnswers(*row[1:]) for row in rows}
 
 
 def samples(connection: sqlite3.Connection, run: int) -> Sampled:

@@ -25,18 +25,18 @@ _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB13311
 _WORD = 2**64
 
 
-class Frame(NamedTuple):
+class SamplingFrame(NamedTuple):
     """What is drawn from: row ids of completions, ascending, and of their questions."""
 
     item: Vector
     question: Vector
 
-    def of(self, places: Places) -> Frame:
+    def of(self, places: Places) -> SamplingFrame:
         """Some of it."""
-        return Frame(self.item[places], self.question[places])
+        return SamplingFrame(self.item[places], self.question[places])
 
 
-def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> Frame:
+def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> SamplingFrame:
     """All items that meet the conditions, whatever the limit.
 
     Args:
@@ -52,7 +52,7 @@ def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool 
         f"FROM {items_for(where)} WHERE {where} ORDER BY c.id)",
         parameters,
     ).fetchone()
-    return Frame(vector(item), vector(question))
+    return SamplingFrame(vector(item), vector(question))
 
 
 def any_item(connection: sqlite3.Connection) -> bool:
@@ -60,7 +60,7 @@ def any_item(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM completions LIMIT 1").fetchone() is not None
 
 
-def chance(found: Frame, seed: int = SEED) -> Floats:
+def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
     """Each item's place between 0 and 1; those with the least are drawn first, however many are wanted.
 
     The items of a question stand at equal distances, in an order by chance and from a start by chance. So each item is
@@ -79,17 +79,17 @@ def chance(found: Frame, seed: int = SEED) -> Floats:
     return where
 
 
-def in_order(found: Frame, seed: int = SEED) -> Frame:
+def in_order(found: SamplingFrame, seed: int = SEED) -> SamplingFrame:
     """All items in the order in which they are drawn."""
     import numpy as np
 
     return found.of(np.argsort(chance(found, seed), kind="stable"))
 
 
-def drawn(found: Frame, most: int, seed: int = SEED) -> Frame:
+def drawn(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
     """The first ``most`` items by `chance`."""
     chosen = in_order(found, seed)
-    return Frame(chosen.item[:most], chosen.question[:most])
+    return SamplingFrame(chosen.item[:most], chosen.question[:most])
 
 
 def _hashed(values: Vector, seed: int, purpose: int) -> Hashed:

@@ -24,7 +24,7 @@ SINCE: Final = 10
 """Version of the schema that has it first."""
 
 
-class Changed(NamedTuple):
+class ChangedEvent(NamedTuple):
     """An event that is not what was given.
 
     Attributes:
@@ -43,7 +43,7 @@ def digest(values: Sequence[object]) -> bytes | None:
         return None
 
 
-def changed(connection: Connection) -> Iterator[Changed]:
+def changed(connection: Connection) -> Iterator[ChangedEvent]:
     """Events that are not what their digests say; none in a database of an older version."""
     if all(row[1] != "digest" for row in connection.execute("PRAGMA table_info(label_events)").fetchall()):
         return
@@ -52,7 +52,7 @@ def changed(connection: Connection) -> Iterator[Changed]:
     for number, stored, *values in stepping(rows, "checking label events", "events", total):
         found = digest(values)
         if found is None or found != stored:
-            yield Changed(number, found)
+            yield ChangedEvent(number, found)
 
 
 def finding(connection: Connection) -> Finding:

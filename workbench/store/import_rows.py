@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from workbench.model.code_record import ProblemRecord, Record, SolutionRecord
 from workbench.model.item import ItemRecord, QuestionRecord
-from workbench.store.item_rows import ItemRows, Matched
+from workbench.store.item_rows import ItemInserter, Matched
 from workbench.store.problems import ProblemRows
 from workbench.store.question_rows import QuestionRows
 
 
 class ImportRows:
-    """Compares records with what is stored, and inserts the new ones; see `ItemRows`, `QuestionRows` and `ProblemRows`.
+    """Compares records with what is stored, inserts the new ones; see `ItemInserter`, `QuestionRows`, `ProblemRows`.
 
     Args:
         connection: Where the records go; None when nothing is stored (a dry run).
@@ -30,7 +30,7 @@ class ImportRows:
         indexed: bool = True,
         dry: bool = False,
     ) -> None:
-        self._items = ItemRows(connection, dataset_id, indexed=indexed, dry=dry)
+        self._items = ItemInserter(connection, dataset_id, indexed=indexed, dry=dry)
         self._questions = QuestionRows(self._items, connection)
         self._problems = ProblemRows(self._items, connection, dataset_id, dry=dry)
 

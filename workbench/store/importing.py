@@ -24,7 +24,7 @@ from workbench.store.failures import explained, roll_back
 from workbench.store.import_rows import ImportRows
 from workbench.store.item_rows import Matched
 from workbench.store.schema import DATA_INDEXES
-from workbench.store.unfinished_imports import Running, discard_dead_imports, give_up
+from workbench.store.unfinished_imports import ImportProcess, discard_dead_imports, give_up
 
 CHUNK = 500
 """Most rows in one transaction while others may be writing."""
@@ -60,7 +60,7 @@ class EarlierImport(Struct, frozen=True, kw_only=True):
     quarantine: list[QuarantinedRow]
 
 
-class ImportedFile(Struct, frozen=True, kw_only=True):
+class ImportKey(Struct, frozen=True, kw_only=True):
     """What an import of a data set is known by, beside the file's hash.
 
     Attributes:
@@ -144,7 +144,7 @@ class ImportSession:
                 yield connection
 
     @contextmanager
-    def file(self, file: ImportedFile) -> Iterator[FileImport]:
+    def file(self, file: ImportKey) -> Iterator[FileImport]:
         """Import one file; what was stored of it goes again when the block fails, or with the next import."""
         with self.transaction() as connection:
             dataset_id = _dataset(connection, self.dataset)
@@ -159,7 +159,7 @@ class ImportSession:
                 give_up(self._database, started)
             raise
 
-    def earlier(self, file: ImportedFile, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
+    def earlier(self, file: ImportKey, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
         """The complete import of the same bytes under the same mapping, if there is one.
 
         Args:
@@ -229,7 +229,7 @@ def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]
 
 
 def earlier_import(
-    connection: sqlite3.Connection, dataset: str, file: ImportedFile, hash_of_file: Callable[[], bytes]
+    connection: sqlite3.Connection, dataset: str, file: ImportKey, hash_of_file: Callable[[], bytes]
 ) -> EarlierImport | None:
     """See ``ImportSession.earlier``."""
     candidates = (
@@ -289,8 +289,8 @@ def _dataset(connection: sqlite3.Connection, name: str) -> int:
 
 
 def _start(
-    connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportedFile, rows: ImportRows
-) -> Running:
+    connection: sqlite3.Connection, database: Path, dataset_id: int, file: ImportKey, rows: ImportRows
+) -> ImportProcess:
     if connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone():
         raise StoreError("Another import is running.", "Wait until it has finished.")
     process, started_at = working_on(database), now()
@@ -300,7 +300,7 @@ def _start(
         "pid, started_at, process) VALUES (?, ?, ?, ?, 'running', ?, ?, ?, ?, ?)",
         (dataset_id, file.path, file.format, file.mapping, *first_ids, process.pid, started_at, process.encode()),
     )
-    return Running(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
+    return ImportProcess(int(cursor.lastrowid or 0), dataset_id, *first_ids, process.pid, started_at, process.encode())
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:

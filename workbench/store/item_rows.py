@@ -38,7 +38,7 @@ class Matched(NamedTuple):
     refused: list[Refusal]
 
 
-class ItemRows:
+class ItemInserter:
     """Compares the items of one import with what is stored, and inserts the new ones.
 
     Content is compared by blake2b-128 hashes. Ids are handed out upwards from the greatest one.

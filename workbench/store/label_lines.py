@@ -35,7 +35,7 @@ def find_questions(connection: sqlite3.Connection, question: str, dataset: str |
     return rows.fetchall()
 
 
-class Place(NamedTuple):
+class SubjectPlace(NamedTuple):
     """What a subject is called outside this database.
 
     A question goes by the least id of its completions; one that has none, by its own alone ("" for a completion).
@@ -52,7 +52,7 @@ class Placed(NamedTuple):
     event: LabelEvent
     annotator: str
     role: str
-    place: Place
+    place: SubjectPlace
 
 
 _PLACES: dict[Task, str] = {
@@ -63,19 +63,19 @@ _PLACES: dict[Task, str] = {
 }
 
 
-def place(connection: sqlite3.Connection, task: Task, subject: int) -> Place:
+def place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPlace:
     """The names of a subject."""
-    return Place(*connection.execute(_PLACES[task], (subject,)).fetchone())
+    return SubjectPlace(*connection.execute(_PLACES[task], (subject,)).fetchone())
 
 
-def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, Place]]:
+def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, SubjectPlace]]:
     """Completion row, question row and names of these completions, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
         (json.dumps(completions),),
     )
-    return ((row[0], row[1], Place(*row[2:])) for row in rows)
+    return ((row[0], row[1], SubjectPlace(*row[2:])) for row in rows)
 
 
 def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:

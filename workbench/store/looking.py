@@ -24,7 +24,7 @@ _CACHE_KIB = 64 * 1024
 _Standing = list[tuple[int, int, int] | None]
 
 
-class _Source(NamedTuple):
+class _ReadSource(NamedTuple):
     """What SQLite opens, and how the file and its logs stood then; None where SQLite's locks keep writers out."""
 
     address: str
@@ -175,15 +175,15 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
         yield database
 
 
-def _source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
+def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
     stood = _standing(path)
-    alone = _Source(f"{path.as_uri()}?immutable=1", stood)
+    alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
     if logs.foreign_log(path) is not None:
         return alone
     log, journal = (path.with_name(path.name + end) for end in logs.ENDS)
     index = path.with_name(f"{path.name}-shm")
     if index.exists() and log.exists() and not journal.exists():
-        locked = _Source(f"{path.as_uri()}?mode=ro", None)
+        locked = _ReadSource(f"{path.as_uri()}?mode=ro", None)
         try:
             with closing(sqlite3.connect(locked.address, uri=True)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master")
@@ -204,7 +204,7 @@ def _source(path: Path, folder: Path | None, held: ExitStack) -> _Source:
                 shutil.copyfile(path.with_name(path.name + end), place / f"copy{end}")
     except OSError as error:
         raise _no_copy(path, str(place.parent), error) from error
-    return _Source(f"{(place / 'copy').as_uri()}?mode=rw", stood)
+    return _ReadSource(f"{(place / 'copy').as_uri()}?mode=rw", stood)
 
 
 def _no_copy(path: Path, where: str, error: OSError) -> StoreError:

@@ -34,7 +34,7 @@ from workbench.store import (
     schema_sets,
 )
 from workbench.store.failures import roll_back
-from workbench.store.templates import Template, applied_at, built
+from workbench.store.templates import SchemaTemplate, applied_at, built
 from workbench.store.unlocked import OPENING
 
 Migration = Callable[[Any], None]
@@ -163,13 +163,13 @@ def make(path: Path, version: int) -> None:
     template(version).write(path)
 
 
-def template(version: int) -> Template:
+def template(version: int) -> SchemaTemplate:
     """An empty database of a version, in no file."""
     return _template(tuple(MIGRATIONS[:version]))
 
 
 @lru_cache(maxsize=16)
-def _template(steps: tuple[Migration, ...]) -> Template:
+def _template(steps: tuple[Migration, ...]) -> SchemaTemplate:
     return built(lambda connection: _run(connection, steps))
 
 

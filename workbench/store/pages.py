@@ -33,7 +33,7 @@ class Undecodable(Exception):
     """These bytes are no cell, record or page."""
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """A cell of a page.
 
     Attributes:
@@ -130,13 +130,13 @@ class PageFile:
         last = int.from_bytes(data[at : at + 4], "big")
         return [*found, last if 1 < last <= self.count else 0]
 
-    def cells(self, number: int, data: bytes, kind: int) -> Iterator[Cell | None]:
+    def cells(self, number: int, data: bytes, kind: int) -> Iterator[PageCell | None]:
         """The cells of a page that is taken to be of this kind, in their order; None for one that is none."""
         interior = kind in (INTERIOR_INDEX, INTERIOR_TABLE)
         for place in self._places(number, data, interior=interior):
             yield self.cell(data, place, kind) if place else None
 
-    def cell(self, data: bytes, place: int, kind: int) -> Cell | None:
+    def cell(self, data: bytes, place: int, kind: int) -> PageCell | None:
         """The cell that begins here, if one does."""
         try:
             at, left, rowid = place, 0, None
@@ -144,7 +144,7 @@ class PageFile:
                 left, at = int.from_bytes(data[at : at + 4], "big"), at + 4
             if kind == INTERIOR_TABLE:
                 rowid, at = _varint(data, at)
-                return Cell(left, _signed(rowid), 0, at, at)
+                return PageCell(left, _signed(rowid), 0, at, at)
             size, at = _varint(data, at)
             if kind == LEAF_TABLE:
                 rowid, at = _varint(data, at)
@@ -153,7 +153,7 @@ class PageFile:
             return None
         local = self._local(size, kind)
         end = at + local + (4 if local < size else 0)
-        return Cell(left, rowid, size, at, end) if size and end <= self.usable else None
+        return PageCell(left, rowid, size, at, end) if size and end <= self.usable else None
 
     def accounted(self, number: int, data: bytes, kind: int) -> bool:
         """Whether every byte of a page is part of a cell, of a free block or of what its header says is free."""
@@ -187,7 +187,7 @@ class PageFile:
             gaps += following - end
         return gaps == data[at + 7]
 
-    def record(self, data: bytes, cell: Cell, kind: int) -> tuple[Values, list[int]]:
+    def record(self, data: bytes, cell: PageCell, kind: int) -> tuple[Values, list[int]]:
         """A cell's values, and the pages besides its own that they are on.
 
         Raises:

@@ -9,14 +9,14 @@ from workbench.model.pass_matrix import SuiteRun
 from workbench.store.selection import VISIBLE
 
 
-class SolutionRow(NamedTuple):
+class GridSolution(NamedTuple):
     """A solution by its row id."""
 
     id: int
     ground_truth: bool
 
 
-def solutions(connection: sqlite3.Connection, question: int) -> list[SolutionRow]:
+def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
     """The solutions of a problem, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c "
@@ -24,7 +24,7 @@ def solutions(connection: sqlite3.Connection, question: int) -> list[SolutionRow
         f"WHERE c.question_id = ? AND {VISIBLE} ORDER BY c.id",
         (question,),
     )
-    return [SolutionRow(item, bool(truth)) for item, truth in rows]
+    return [GridSolution(item, bool(truth)) for item, truth in rows]
 
 
 def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from workbench.errors import Cause, StoreError
 
 
-class _Mark(NamedTuple):
+class _FileIdentity(NamedTuple):
     device: int
     inode: int
 
@@ -30,8 +30,8 @@ class Place:
         # Its log stands beside the file itself, not beside a link to it.
         self._log = Path(f"{path.resolve()}-wal")
         found = os.stat(path)
-        self._file = _Mark(found.st_dev, found.st_ino)
-        self._log_file: _Mark | None = None
+        self._file = _FileIdentity(found.st_dev, found.st_ino)
+        self._log_file: _FileIdentity | None = None
 
     def require(self) -> None:
         """Make sure that the path still leads to the file that was opened, with its log beside it.
@@ -77,9 +77,9 @@ class Place:
         return "All that was saved is in the file."
 
 
-def _mark(path: Path) -> _Mark | None:
+def _mark(path: Path) -> _FileIdentity | None:
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return _Mark(found.st_dev, found.st_ino)
+    return _FileIdentity(found.st_dev, found.st_ino)

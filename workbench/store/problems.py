@@ -14,7 +14,7 @@ from workbench.model.code import CodeTest, Problem
 from workbench.model.code_record import CodeRecord, ProblemRecord, SolutionRecord
 from workbench.model.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.store.clock import now
-from workbench.store.item_rows import ItemRows, Matched
+from workbench.store.item_rows import ItemInserter, Matched
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a refused solution whose problem is not there; it may be there when the file is read again."""
@@ -29,7 +29,7 @@ _INSERT_SOLUTION = "INSERT INTO code_solutions (completion_id, form, ground_trut
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class _Known(Struct, gc=False):
+class _KnownProblem(Struct, gc=False):
     """A problem that is stored or on its way.
 
     Attributes:
@@ -56,13 +56,13 @@ class ProblemRows:
     """
 
     def __init__(
-        self, items: ItemRows, connection: sqlite3.Connection | None, dataset_id: int | None, *, dry: bool = False
+        self, items: ItemInserter, connection: sqlite3.Connection | None, dataset_id: int | None, *, dry: bool = False
     ) -> None:
         self._items = items
         self._connection = connection
         self._dataset_id = dataset_id
         self._dry = dry
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _KnownProblem] = {}
         self._problem_ids: dict[str, int] = {}
         # A row may hold a problem and its solutions: they go with it.
         self._refused_row: bytes | None = None
@@ -136,9 +136,9 @@ class ProblemRows:
             return True
         return False if contradiction == "" else self._items.refusal_of(item, contradiction)
 
-    def _add_problem(self, record: ProblemRecord) -> _Known:
+    def _add_problem(self, record: ProblemRecord) -> _KnownProblem:
         task_id = record.problem.task_id
-        known = self._known[task_id] = _Known(self._items.asked_id, _around(record.problem), {})
+        known = self._known[task_id] = _KnownProblem(self._items.asked_id, _around(record.problem), {})
         self._problem_ids[task_id] = known.question_id
         self._problems.append((known.question_id, *known.around, record.extra))
         return known
@@ -151,7 +151,7 @@ class ProblemRows:
             for position, test in enumerate(tests)
         )
 
-    def _stored(self, task_id: str, question_id: int) -> _Known | None:
+    def _stored(self, task_id: str, question_id: int) -> _KnownProblem | None:
         if self._connection is None:
             return None
         around = self._connection.execute(
@@ -168,7 +168,7 @@ class ProblemRows:
         ):
             suites.setdefault(name, []).append(CodeTest(form=form, source=source, expected=expected))
         digests = {name: _digest(tests) for name, tests in suites.items()}
-        known = self._known[task_id] = _Known(question_id, around, digests)
+        known = self._known[task_id] = _KnownProblem(question_id, around, digests)
         return known
 
     def _problem_id(self, task_id: str) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from workbench.model.item import KEPT_RAW, ItemRecord, QuestionRecord, Refusal
-from workbench.store.item_rows import ItemRows, Matched
+from workbench.store.item_rows import ItemInserter, Matched
 
 _EXTRA: Final = "SELECT extra FROM question_text WHERE id = ?"
 
@@ -22,7 +22,7 @@ class QuestionRows:
         connection: Where they are compared with; None where nothing is stored yet (a dry run).
     """
 
-    def __init__(self, items: ItemRows, connection: sqlite3.Connection | None) -> None:
+    def __init__(self, items: ItemInserter, connection: sqlite3.Connection | None) -> None:
         self._items = items
         self._connection = connection
         # Extra keys by question: of those that are not written yet, and of those that are written at the end.

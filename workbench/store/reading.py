@@ -74,7 +74,7 @@ _CURRENT = (
 )
 
 
-class OwnLabel(Struct, frozen=True, kw_only=True):
+class StoredLabel(Struct, frozen=True, kw_only=True):
     """A person's own label in force: a verdict or a subtype, and what stands beside it."""
 
     verdict: LabelVerdict | None
@@ -86,7 +86,7 @@ class OwnLabel(Struct, frozen=True, kw_only=True):
     partial: float | None
 
 
-def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLabel | None:
+def own_label(connection: sqlite3.Connection, task: str, subject: int) -> StoredLabel | None:
     """On a blind connection: the person's own current label of a subject."""
     row = connection.execute(
         "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure, tags, partial FROM own_events AS e "
@@ -96,7 +96,7 @@ def own_label(connection: sqlite3.Connection, task: str, subject: int) -> OwnLab
     ).fetchone()
     if row is None:
         return None
-    return OwnLabel(
+    return StoredLabel(
         verdict=row[0],
         subtype=row[1],
         reason=row[2],

@@ -31,7 +31,7 @@ _TOGETHER: Final = 2_000
 _ROUNDS: Final = 6
 
 
-class Written(NamedTuple):
+class RescueOutcome(NamedTuple):
     """What was written."""
 
     tables: list[TableRescued]
@@ -91,7 +91,7 @@ class Rescue:
         names = dict.fromkeys((*_FIRST, *(table for part in PARTS for table in part.tables), *self._schema.tables))
         self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
 
-    def write(self, path: Path) -> Written:
+    def write(self, path: Path) -> RescueOutcome:
         """Make the database at ``path``, in the newest version of the tables.
 
         Raises:
@@ -118,7 +118,7 @@ class Rescue:
                 connection.close()
             migrations.bring_up_to_date(path, keep_copy=False)
         foreign = sorted(self._salvage.names - self._schema.tables.keys() - {"sqlite_stat1", "sqlite_stat4"})
-        return Written(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
+        return RescueOutcome(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
 
     def _fill(self, connection: Connection) -> bool:
         """Put in every row that can be read; whether the secret is among them."""

@@ -54,7 +54,7 @@ class Gold(NamedTuple):
     people: int
 
 
-class Mark(NamedTuple):
+class MarkedError(NamedTuple):
     """A marked error that stands.
 
     Attributes:
@@ -172,7 +172,7 @@ def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -
     return row[0]
 
 
-def marks(connection: sqlite3.Connection) -> list[Mark]:
+def marks(connection: sqlite3.Connection) -> list[MarkedError]:
     """All marked errors in force."""
     texts = COLUMNS["type"], COLUMNS["subtype"], GOLD
     rows = connection.execute(
@@ -182,7 +182,7 @@ def marks(connection: sqlite3.Connection) -> list[Mark]:
         f"CROSS JOIN {items_for(*texts)} WHERE c.id = r.completion_id AND r.kind = 'error' AND {STANDING} "
         f"AND {VISIBLE} ORDER BY r.id"
     )
-    return [Mark(*row) for row in rows]
+    return [MarkedError(*row) for row in rows]
 
 
 def _review(row: tuple[object, ...]) -> Review:

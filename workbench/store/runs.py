@@ -60,7 +60,7 @@ class LeaseRow(Struct, frozen=True):
         return cls(process.pid, processes.wall(), process, processes.uptime())
 
 
-class _Stored(Struct):
+class _StoredVerifier(Struct):
     """A verifier's configuration as the column ``config`` holds it."""
 
     options: dict[str, str]
@@ -263,7 +263,7 @@ def _first(connection: sqlite3.Connection, condition: str, *parameters: object) 
 
 def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
     try:
-        stored = msgspec.json.decode(row[3], type=_Stored)
+        stored = msgspec.json.decode(row[3], type=_StoredVerifier)
     except msgspec.MsgspecError as error:
         # A file of somebody else's may hold anything.
         raise StoreError(f"The configuration of {row[1]!r} in the database can't be read: {error}.") from error

@@ -18,12 +18,12 @@ from workbench.store.pages import (
     INTERIOR_TABLE,
     LEAF_INDEX,
     LEAF_TABLE,
-    Cell,
+    PageCell,
     PageFile,
     Undecodable,
     Values,
 )
-from workbench.store.shapes import MASTER, IndexShape, Schema, Shape
+from workbench.store.shapes import MASTER, IndexShape, RecordShape, Schema
 
 PEOPLES: Final = ("annotators", "label_events", "reviews", "curation")
 """What people said: nothing of it is ever deleted, so that a cell that nothing points to is still theirs."""
@@ -32,14 +32,14 @@ _DEEPEST: Final = 20
 _TRIED: Final = 4
 
 
-class Row(NamedTuple):
+class SalvagedRow(NamedTuple):
     """A row, with the first of its table's columns that its record has."""
 
     rowid: int | None
     values: Values
 
 
-class Tree:
+class TableTree:
     """What was found of one table.
 
     Attributes:
@@ -51,7 +51,7 @@ class Tree:
         is_rooted: Whether its root is known.
     """
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: RecordShape) -> None:
         self.shape = shape
         self.pages: dict[int, int] = {}
         self.lost = 0
@@ -91,7 +91,7 @@ class Salvage:
         """All tables that the file's own list names."""
         return {name for (kind, name) in self._roots if kind == "table"}
 
-    def rows(self, table: str) -> Iterator[Row | None]:
+    def rows(self, table: str) -> Iterator[SalvagedRow | None]:
         """A table's rows, page by page; None for a cell that can't be read."""
         tree = self.trees[table]
         for number, kind in tree.pages.items():
@@ -129,7 +129,7 @@ class Salvage:
 
     def _master(self) -> dict[tuple[str, str], int]:
         """(type, name) -> root page, of all that the list of tables still tells."""
-        tree = Tree(MASTER)
+        tree = TableTree(MASTER)
         self._follow(tree, 1, 0)
         numbers = list(tree.pages)
         self.master_lost = tree.lost
@@ -150,8 +150,8 @@ class Salvage:
                     found.setdefault((str(kind), str(name)), int(root or 0))
         return found
 
-    def _tree(self, shape: Shape) -> Tree:
-        tree = Tree(shape)
+    def _tree(self, shape: RecordShape) -> TableTree:
+        tree = TableTree(shape)
         root = self._roots.get(("table", shape.table), 0)
         tree.is_rooted = 1 < root <= self._file.count
         if tree.is_rooted:
@@ -160,7 +160,7 @@ class Salvage:
             tree.lost += 1
         return tree
 
-    def _follow(self, tree: Tree, number: int, depth: int) -> None:
+    def _follow(self, tree: TableTree, number: int, depth: int) -> None:
         """Take a page and all below it into a tree, where they are its own."""
         data = self._file.page(number)
         is_own = number not in self._inside and depth <= _DEEPEST
@@ -179,7 +179,7 @@ class Salvage:
                 else:
                     tree.lost += 1
 
-    def _kind(self, shape: Shape, number: int, data: bytes, depth: int) -> int:
+    def _kind(self, shape: RecordShape, number: int, data: bytes, depth: int) -> int:
         """What a page of a table's tree is to be read as, whatever it says itself; 0 where it is none of it."""
         leaf, interior = (LEAF_TABLE, INTERIOR_TABLE) if shape.by_rowid else (LEAF_INDEX, INTERIOR_INDEX)
         said = self._file.kind(number, data)
@@ -241,7 +241,7 @@ class Salvage:
                     fitting[0].found += 1
                     self._inside.add(number)
 
-    def _is_of(self, shape: Shape, number: int, kind: int, scratch: sqlite3.Connection) -> bool:
+    def _is_of(self, shape: RecordShape, number: int, kind: int, scratch: sqlite3.Connection) -> bool:
         """Whether most of what is on a page can be rows of a table, also by its rules."""
         rows = list(self._rows_on(shape, number, kind, scanning=False))
         good = [row for row in rows if row is not None]
@@ -270,10 +270,12 @@ class Salvage:
                 return True
         return False
 
-    def _fits(self, shape: Shape, number: int, kind: int) -> bool:
+    def _fits(self, shape: RecordShape, number: int, kind: int) -> bool:
         return any(row is not None for row in self._rows_on(shape, number, kind))
 
-    def _rows_on(self, shape: Shape, number: int, kind: int, *, scanning: bool = True) -> Iterator[Row | None]:
+    def _rows_on(
+        self, shape: RecordShape, number: int, kind: int, *, scanning: bool = True
+    ) -> Iterator[SalvagedRow | None]:
         data = self._file.page(number)
         taken: list[tuple[int, int]] = []
         unread = 0
@@ -291,7 +293,9 @@ class Salvage:
         for _ in range(unread):
             yield None
 
-    def _scanned(self, shape: Shape, number: int, data: bytes, taken: list[tuple[int, int]]) -> Iterator[Row]:
+    def _scanned(
+        self, shape: RecordShape, number: int, data: bytes, taken: list[tuple[int, int]]
+    ) -> Iterator[SalvagedRow]:
         """Rows that nothing on their page points to."""
         at = 8
         while at < len(data):
@@ -307,13 +311,13 @@ class Salvage:
                 yield row
                 at = cell.end
 
-    def _row(self, shape: Shape, data: bytes, cell: Cell | None, kind: int) -> Row | None:
+    def _row(self, shape: RecordShape, data: bytes, cell: PageCell | None, kind: int) -> SalvagedRow | None:
         values = self._decoded(data, cell, kind)
         if cell is None or values is None or not shape.fits(values):
             return None
-        return Row(cell.rowid, shape.row(cell.rowid, values))
+        return SalvagedRow(cell.rowid, shape.row(cell.rowid, values))
 
-    def _decoded(self, data: bytes, cell: Cell | None, kind: int) -> Values | None:
+    def _decoded(self, data: bytes, cell: PageCell | None, kind: int) -> Values | None:
         if cell is None:
             return None
         try:

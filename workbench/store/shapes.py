@@ -30,7 +30,7 @@ DERIVED: Final = frozenset(
 """Tables that follow from the rest, are about the file itself, or are found again: nothing is lost with them."""
 
 
-class Column(NamedTuple):
+class RecordColumn(NamedTuple):
     """One column of a record; ``kinds`` are the types its values have."""
 
     name: str
@@ -38,7 +38,7 @@ class Column(NamedTuple):
     may_lack: bool
 
 
-class Shape(NamedTuple):
+class RecordShape(NamedTuple):
     """A table's records.
 
     Attributes:
@@ -49,7 +49,7 @@ class Shape(NamedTuple):
     """
 
     table: str
-    columns: tuple[Column, ...]
+    columns: tuple[RecordColumn, ...]
     fewest: int
     by_rowid: bool
     alias: int | None
@@ -90,14 +90,14 @@ class IndexShape(NamedTuple):
     partial: bool
 
 
-MASTER: Final = Shape(
+MASTER: Final = RecordShape(
     "sqlite_master",
     (
-        Column("type", (str,), may_lack=False),
-        Column("name", (str,), may_lack=False),
-        Column("tbl_name", (str,), may_lack=False),
-        Column("rootpage", (int,), may_lack=False),
-        Column("sql", (str,), may_lack=True),
+        RecordColumn("type", (str,), may_lack=False),
+        RecordColumn("name", (str,), may_lack=False),
+        RecordColumn("tbl_name", (str,), may_lack=False),
+        RecordColumn("rootpage", (int,), may_lack=False),
+        RecordColumn("sql", (str,), may_lack=True),
     ),
     fewest=5,
     by_rowid=True,
@@ -142,7 +142,7 @@ def without_triggers(connection: Connection) -> list[str]:
     return [statement for _, statement in found]
 
 
-def _shape(connection: Connection, table: str, added: int) -> Shape:
+def _shape(connection: Connection, table: str, added: int) -> RecordShape:
     options = connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,))
     by_rowid = not options.fetchone()[0]
     found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
@@ -150,9 +150,9 @@ def _shape(connection: Connection, table: str, added: int) -> Shape:
         found.sort(key=lambda row: (row[5] == 0, row[5] or row[0]))
     keys = [row for row in found if row[5]]
     is_alias = by_rowid and len(keys) == 1 and keys[0][2].upper() == "INTEGER"
-    columns = tuple(Column(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
+    columns = tuple(RecordColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     alias = found.index(keys[0]) if is_alias else None
-    return Shape(table, columns, len(columns) - added, by_rowid, alias)
+    return RecordShape(table, columns, len(columns) - added, by_rowid, alias)
 
 
 def _added(statements: Iterable[str], table: str) -> int:

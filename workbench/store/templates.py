@@ -23,7 +23,7 @@ _DRAWN: Final = {"secrets": schema_calls.SECRET, "changes": schema_analysis.FIRS
 """The row that a table begins with, beside the file's mark, which `generation` draws."""
 
 
-class Template(NamedTuple):
+class SchemaTemplate(NamedTuple):
     """One version's.
 
     Attributes:
@@ -53,7 +53,7 @@ class Template(NamedTuple):
                 file.execute("PRAGMA journal_mode = WAL")
 
 
-def built(make: Callable[[Connection], None]) -> Template:
+def built(make: Callable[[Connection], None]) -> SchemaTemplate:
     """A template of what is made of an empty database.
 
     Args:
@@ -72,7 +72,7 @@ def built(make: Callable[[Connection], None]) -> Template:
             connection.execute(f"DELETE FROM {quoted(table)}")
         connection.execute(f"UPDATE {NAMES} SET applied_at = NULL")
         connection.execute("COMMIT")
-        return Template(connection.serialize(), tuple(statements))
+        return SchemaTemplate(connection.serialize(), tuple(statements))
 
 
 def _draw(connection: Connection) -> None:

@@ -16,7 +16,7 @@ _AT_ONCE = 500
 _QUIET_S = 10.0
 
 
-class Running(Struct, frozen=True):
+class ImportProcess(Struct, frozen=True):
     """An unfinished import's row; process and time tell it from a later one of its id."""
 
     id: int
@@ -34,9 +34,9 @@ def discard_dead_imports(database: Database) -> int:
     Raises:
         StoreError: An import is running in a living process.
     """
-    columns = ", ".join(Running.__struct_fields__)
+    columns = ", ".join(ImportProcess.__struct_fields__)
     rows = database.reader().execute(f"SELECT {columns} FROM imports WHERE state = 'running'").fetchall()
-    running = [Running(*row) for row in rows]
+    running = [ImportProcess(*row) for row in rows]
     for left in running:
         if _alive(database, left):
             raise StoreError(
@@ -47,11 +47,11 @@ def discard_dead_imports(database: Database) -> int:
     return len(running)
 
 
-_GIVEN_UP: set[Running] = set()
+_GIVEN_UP: set[ImportProcess] = set()
 """Imports of this process that have failed and could not be undone."""
 
 
-def give_up(database: Database, failed: Running) -> None:
+def give_up(database: Database, failed: ImportProcess) -> None:
     """Undo a failed import, or leave it to the next one where that needs room that isn't there: nobody sees it."""
     try:
         try:
@@ -65,7 +65,7 @@ def give_up(database: Database, failed: Running) -> None:
         _GIVEN_UP.add(failed)
 
 
-def _alive(database: Database, left: Running) -> bool:
+def _alive(database: Database, left: ImportProcess) -> bool:
     """Whether the process of an import lives; of one that can't be seen from here, whether it goes on writing."""
     if left in _GIVEN_UP:
         return False
@@ -87,7 +87,7 @@ _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "
 _OF_QUESTIONS = {"tests": "question_id", "code_problems": "question_id", "question_text": "id", "questions": "id"}
 
 
-def _discard(database: Database, left: Running) -> None:
+def _discard(database: Database, left: ImportProcess) -> None:
     for tables, first in (
         (_OF_COMPLETIONS, left.first_completion_id),
         (_OF_QUESTIONS, left.first_question_id),
@@ -110,7 +110,7 @@ def _discard(database: Database, left: Running) -> None:
         )
 
 
-def _discard_some(database: Database, left: Running, tables: dict[str, str], first: int) -> bool:
+def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
     """Delete the last rows of these tables by the named columns; the last table's ids are what they refer to."""
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
@@ -121,7 +121,7 @@ def _discard_some(database: Database, left: Running, tables: dict[str, str], fir
     return True
 
 
-def _is_there(connection: sqlite3.Connection, left: Running) -> bool:
+def _is_there(connection: sqlite3.Connection, left: ImportProcess) -> bool:
     """Whether nobody else has removed it: the ids it had may be those of a living import now."""
     row = connection.execute(
         "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",

@@ -32,7 +32,7 @@ _IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.
 _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
 
 
-class Counts(Struct, frozen=True, kw_only=True):
+class VerdictCounts(Struct, frozen=True, kw_only=True):
     """How many items there are, and the verdicts they have.
 
     Attributes:
@@ -224,7 +224,7 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
     ).fetchall()
 
 
-def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> Counts:
+def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> VerdictCounts:
     """The selection's items, and their verdicts in a run (none yet: 0).
 
     Raises:
@@ -238,7 +238,7 @@ def of_selection(connection: sqlite3.Connection, run: int, selection: Selection)
         "LEFT JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.item AND v.sample = 0",
         (*parameters, limit, run),
     ).fetchone()
-    return Counts(items=row[0], verdicts=_words(row[1:]))
+    return VerdictCounts(items=row[0], verdicts=_words(row[1:]))
 
 
 def spread(database: Database, selection: Selection, items: int, most: int) -> list[VerifierInput]:

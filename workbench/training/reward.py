@@ -29,7 +29,7 @@ from workbench.services.rewarding.choosing import chosen
 from workbench.services.rewarding.scale import Scale, is_undecided
 
 if TYPE_CHECKING:
-    from workbench.runs.desk import Desk
+    from workbench.runs.desk import LocalExecutor
 
 
 class Reward:
@@ -93,7 +93,7 @@ class Reward:
         self._reference = reference
         self._workers, self._timeout = workers, timeout
         self._lock = threading.Lock()
-        self._desk: tuple[int, Desk] | None = None
+        self._desk: tuple[int, LocalExecutor] | None = None
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
         """The rewards of completions, as TRL asks for them.
@@ -170,7 +170,7 @@ class Reward:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (self._made_of,)
 
-    def _own_desk(self) -> Desk:
+    def _own_desk(self) -> LocalExecutor:
         """This process's desk: a child that was forked has the parent's, without the thread that looks after it."""
         with self._lock:
             if self._desk is None or self._desk[0] != os.getpid():

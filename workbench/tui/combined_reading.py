@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.errors import UsageError
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.combined import CombinedReport, Sheet, head, sheets
+from workbench.services.measuring.combined import CombinedReport, CombinedSheet, head, sheets
 from workbench.services.measuring.combining import ensemble
 from workbench.services.measuring.downstream import downstream
 from workbench.services.measuring.estimating import estimate
@@ -22,7 +22,7 @@ from workbench.services.project import Project
 Task = Literal["ensembles", "best-of", "estimate", "downstream"]
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class CombinedQuery(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -50,16 +50,16 @@ class Wanted(Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class Found(NamedTuple):
+class CombinedView(NamedTuple):
     """A report as it is shown."""
 
-    wanted: Wanted
+    wanted: CombinedQuery
     report: CombinedReport
     head: str
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[CombinedSheet, ...]
 
 
-def read(project: Project, wanted: Wanted) -> Found:
+def read(project: Project, wanted: CombinedQuery) -> CombinedView:
     """Count.
 
     Raises:
@@ -67,10 +67,10 @@ def read(project: Project, wanted: Wanted) -> Found:
         FormatError: The file of scores can't be read.
     """
     report = _READERS[wanted.task](project, wanted)
-    return Found(wanted, report, head(report), sheets(report))
+    return CombinedView(wanted, report, head(report), sheets(report))
 
 
-def subject_of(wanted: Wanted, names: tuple[str, ...]) -> str:
+def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
     """Whose accuracy is estimated.
 
     Raises:
@@ -81,20 +81,20 @@ def subject_of(wanted: Wanted, names: tuple[str, ...]) -> str:
     return wanted.subject or next((name for name in names if name != BASELINE), names[0])
 
 
-def _ensemble(project: Project, wanted: Wanted) -> CombinedReport:
+def _ensemble(project: Project, wanted: CombinedQuery) -> CombinedReport:
     return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **_counting(wanted))
 
 
-def _best_of(project: Project, wanted: Wanted) -> CombinedReport:
+def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
     return best_of(project, wanted.verifiers, sizes=wanted.sizes, **_counting(wanted))
 
 
-def _estimate(project: Project, wanted: Wanted) -> CombinedReport:
+def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
     subject = subject_of(wanted, everybody(project))
     return estimate(project, subject, wanted.predictors, by=wanted.by, **_counting(wanted))
 
 
-def _downstream(project: Project, wanted: Wanted) -> CombinedReport:
+def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
     if not wanted.path:
         raise UsageError(
             "Does a better verifier make a better model? That takes a file with what models score after training.",
@@ -103,11 +103,11 @@ def _downstream(project: Project, wanted: Wanted) -> CombinedReport:
     return downstream(project, Path(wanted.path), by=wanted.by, **_counting(wanted))
 
 
-def _counting(wanted: Wanted) -> dict[str, Any]:
+def _counting(wanted: CombinedQuery) -> dict[str, Any]:
     return {"protocol": wanted.protocol, "gold": wanted.gold, "selection": Selection(wanted.conditions)}
 
 
-_READERS: dict[Task, Callable[[Project, Wanted], CombinedReport]] = {
+_READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
     "ensembles": _ensemble,
     "best-of": _best_of,
     "estimate": _estimate,

@@ -18,7 +18,7 @@ HISTORY = 500
 """How many of a person's own labels ``older`` and ``newer`` walk through."""
 
 
-class Desk:
+class ItemFeed:
     """Items come ready to be shown; every method may be called in a thread.
 
     Attributes:

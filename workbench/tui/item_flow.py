@@ -15,7 +15,7 @@ from workbench.errors import AnnotationError, StoreError
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem, OwnAnswer, Progress
 from workbench.services.labelling.roles import Role
-from workbench.tui.desk import Desk
+from workbench.tui.desk import ItemFeed
 from workbench.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.tui.widgets.card_texts import CardTexts
 from workbench.tui.widgets.cells import as_typed, printable
@@ -73,7 +73,7 @@ class ItemFlow(JudgingScreen):
         """Begin with the next item, or with one of the person's own."""
         super().__init__()
         self._wanted = completion
-        self._desk: Desk | None = None
+        self._desk: ItemFeed | None = None
         self._is_seated = False
         self._left = False
         self._current: CardTexts | None = None
@@ -115,7 +115,7 @@ class ItemFlow(JudgingScreen):
         self.set_interval(LOOK_AGAIN_S, self._look_again)
 
     def _sit_down(self, name: str, wanted: int | None) -> CardTexts | None:
-        desk = self._desk or Desk(self.project, name, sighted=self.workbench.annotator is None)
+        desk = self._desk or ItemFeed(self.project, name, sighted=self.workbench.annotator is None)
         if self._left:
             desk.leave()
         else:

@@ -23,7 +23,7 @@ from workbench.tui.widgets.card import FinalAnswerCard, Opened
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.note_input import NoteInput
-from workbench.tui.widgets.title_bar import Part
+from workbench.tui.widgets.title_bar import RemarkPiece
 
 Result = TypeVar("Result")
 
@@ -217,10 +217,10 @@ class JudgingScreen(PersonScreen):
         self.draw_line()
 
     @property
-    def unsaved(self) -> Part:
+    def unsaved(self) -> RemarkPiece:
         """For the first line, while labels wait: the database's file is not where it was."""
         count = self.project.kept.count
-        return Part(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
+        return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
 
     def say_kept(self) -> bool:
         """Whether what was given last is only kept; what became of the file is told the first time."""
@@ -243,9 +243,9 @@ class JudgingScreen(PersonScreen):
             self.draw_line()
 
     @property
-    def news(self) -> Part:
+    def news(self) -> RemarkPiece:
         """For the first line, until they have been read: there are new guidelines."""
-        return Part("new guidelines: g" if self._news else "")
+        return RemarkPiece("new guidelines: g" if self._news else "")
 
     # -- the clock ---------------------------------------------------------------------------------
 

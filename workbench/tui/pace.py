@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from workbench.tui.widgets.title_bar import Part
+from workbench.tui.widgets.title_bar import RemarkPiece
 
 ENOUGH: Final = 5
 """Labels from which a pace is more than chance."""
@@ -51,19 +51,19 @@ class Pace:
         return left * sum(self._took.values()) / self.labels / 1000 if self.labels >= ENOUGH else None
 
 
-def pace_parts(pace: Pace, left: int) -> Iterator[Part]:
+def pace_parts(pace: Pace, left: int) -> Iterator[RemarkPiece]:
     """The pace in pieces of a remark; the time to go is what a person wants most.
 
     Args:
         left: Items still to label.
     """
     if pace.labels:
-        yield Part(f"{pace.labels:,} this session", rank=5)
+        yield RemarkPiece(f"{pace.labels:,} this session", rank=5)
     each, to_go = pace.seconds, pace.to_go(left)
     if each is not None:
-        yield Part(f"{about(each)} each", rank=3)
+        yield RemarkPiece(f"{about(each)} each", rank=3)
     if to_go:
-        yield Part(f"≈ {about(to_go)} to go", rank=2)
+        yield RemarkPiece(f"≈ {about(to_go)} to go", rank=2)
 
 
 def about(seconds: float) -> str:

@@ -18,7 +18,7 @@ from workbench.services.reviewing.queues import ReviewQueue, queue
 from workbench.services.reviewing.reviewed import reviewed_items
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class QueueRequest(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -37,7 +37,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     hidden: bool = False
 
 
-class Found(NamedTuple):
+class QueueListing(NamedTuple):
     """A queue as it is listed.
 
     Attributes:
@@ -46,7 +46,7 @@ class Found(NamedTuple):
         everybody: All verifiers that could take part.
     """
 
-    wanted: Wanted
+    wanted: QueueRequest
     queue: ReviewQueue
     order: array[int]
     reviewed: set[int]
@@ -72,7 +72,7 @@ class Count(NamedTuple):
     trouble: str = ""
 
 
-def read(project: Project, wanted: Wanted) -> Found:
+def read(project: Project, wanted: QueueRequest) -> QueueListing:
     """Rank the items of a queue.
 
     Raises:
@@ -81,16 +81,16 @@ def read(project: Project, wanted: Wanted) -> Found:
     found = _queue(project, wanted)
     reviewed = reviewed_items(project).intersection(found.ids)
     order = array("q", (item for item in found.ids if item not in reviewed)) if wanted.hidden else found.ids
-    return Found(wanted, found, order, reviewed, everybody(project))
+    return QueueListing(wanted, found, order, reviewed, everybody(project))
 
 
-def counted(project: Project, wanted: Wanted) -> dict[Queue, Count]:
+def counted(project: Project, wanted: QueueRequest) -> dict[Queue, Count]:
     """How many items each queue has under the same settings."""
     reviewed = reviewed_items(project)
     return {name: _count(project, structs.replace(wanted, queue=name), reviewed) for name in QUEUES}
 
 
-def _count(project: Project, wanted: Wanted, reviewed: set[int]) -> Count:
+def _count(project: Project, wanted: QueueRequest, reviewed: set[int]) -> Count:
     try:
         ids = _queue(project, wanted).ids
     except UsageError as error:
@@ -98,7 +98,7 @@ def _count(project: Project, wanted: Wanted, reviewed: set[int]) -> Count:
     return Count(len(ids), len(reviewed.intersection(ids)))
 
 
-def _queue(project: Project, wanted: Wanted) -> ReviewQueue:
+def _queue(project: Project, wanted: QueueRequest) -> ReviewQueue:
     return queue(
         project,
         wanted.queue,

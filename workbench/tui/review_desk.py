@@ -14,7 +14,7 @@ from workbench.services.reviewing.queues import ReviewQueue
 from workbench.tui.widgets.review_words import decision_words
 
 
-class Decision(NamedTuple):
+class ReviewDecision(NamedTuple):
     """What was decided of an item at one go, as it is stored."""
 
     completion: int
@@ -40,7 +40,7 @@ class ReviewDesk:
 
     def __init__(self, project: Project, by: str) -> None:
         self._project, self._by = project, by
-        self._decisions: list[Decision] = []
+        self._decisions: list[ReviewDecision] = []
         self.queue: ReviewQueue | None = None
         self.order: Sequence[int] = array("q")
         self.reviewed: set[int] = set()
@@ -51,22 +51,22 @@ class ReviewDesk:
 
     # -- deciding ----------------------------------------------------------------------------------
 
-    def confirm(self, completion: int, note: str) -> Decision:
+    def confirm(self, completion: int, note: str) -> ReviewDecision:
         """Gold is right."""
         return self._keep(deciding.confirm(self._project, completion, by=self._by, queue=self._name, note=note))
 
-    def send_back(self, completion: int, reason: str) -> Decision:
+    def send_back(self, completion: int, reason: str) -> ReviewDecision:
         """People are to label the item anew."""
         return self._keep(deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._name))
 
-    def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> Decision:
+    def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:
         """The verifiers of these runs err, all for the same reason."""
         mark, by, queue = deciding.mark_error, self._by, self._name
         return self._keep(
             *(mark(self._project, completion, run, category, by=by, queue=queue, note=note) for run in runs)
         )
 
-    def take_back(self, completion: int) -> Decision | None:
+    def take_back(self, completion: int) -> ReviewDecision | None:
         """Take back the newest decision on an item or, where this person has made none on it, their last one.
 
         Returns:
@@ -85,18 +85,18 @@ class ReviewDesk:
     def _name(self) -> Queue | None:
         return None if self.queue is None else self.queue.name
 
-    def _keep(self, *reviews: Review) -> Decision:
-        decision = Decision(reviews[0].completion, reviews)
+    def _keep(self, *reviews: Review) -> ReviewDecision:
+        decision = ReviewDecision(reviews[0].completion, reviews)
         self._decisions.append(decision)
         self.reviewed.add(decision.completion)
         return decision
 
-    def _newest(self, completion: int) -> Decision | None:
+    def _newest(self, completion: int) -> ReviewDecision | None:
         """Decisions of this sitting are taken back as they were made, older ones review by review."""
         own = [review for review in decided.reviews_of(self._project, completion) if review.reviewer == self._by]
         if own:
             together = (decision for decision in self._decisions if own[-1] in decision.reviews)
-            return next(together, Decision(completion, (own[-1],)))
+            return next(together, ReviewDecision(completion, (own[-1],)))
         while self._decisions:
             last = self._decisions.pop()
             if set(last.reviews) <= set(decided.reviews_of(self._project, last.completion)):
@@ -120,7 +120,7 @@ class ReviewDesk:
         return next((place for place in places if self.order[place] not in self.reviewed), None)
 
 
-def taken_back(decision: Decision | None) -> str:
+def taken_back(decision: ReviewDecision | None) -> str:
     """What has been taken back, for a person."""
     if decision is None:
         return "There is no decision of yours to take back."

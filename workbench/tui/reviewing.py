@@ -13,7 +13,7 @@ from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.review import ERROR_CATEGORIES, ErrorCategory
 from workbench.tui.actions import Action
 from workbench.tui.coordinating import Coordinating, Result
-from workbench.tui.review_desk import Decision, ReviewDesk, taken_back
+from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.item_panes import DECIDED, against_gold
@@ -72,11 +72,11 @@ class Reviewing(Coordinating):
         return against_gold(item)
 
     @abstractmethod
-    def after_review(self, decision: Decision) -> None:
+    def after_review(self, decision: ReviewDecision) -> None:
         """Go on: the decision is stored."""
 
     @abstractmethod
-    def after_taking_back(self, decision: Decision) -> None:
+    def after_taking_back(self, decision: ReviewDecision) -> None:
         """Show what has become of the item: the decision holds no more."""
 
     @abstractmethod
@@ -171,10 +171,10 @@ class Reviewing(Coordinating):
     def _store_error(self, completion: int, runs: Sequence[int], category: str, note: str) -> None:
         self._store(partial(self.desk.mark_errors, completion, runs, convert(category, ErrorCategory), note))
 
-    def _store(self, work: Callable[[], Decision]) -> None:
+    def _store(self, work: Callable[[], ReviewDecision]) -> None:
         self._work(work, self._stored)
 
-    def _stored(self, decision: Decision) -> None:
+    def _stored(self, decision: ReviewDecision) -> None:
         self._storing, self.review_note = False, ""
         self.review_said = f"saved: {decision.words} · z takes it back"
         self.after_review(decision)
@@ -186,7 +186,7 @@ class Reviewing(Coordinating):
         if (item := self._item) is not None:
             self._work(partial(self.desk.take_back, item.id), self._taken_back)
 
-    def _taken_back(self, decision: Decision | None) -> None:
+    def _taken_back(self, decision: ReviewDecision | None) -> None:
         self._storing = False
         self.review_said = taken_back(decision)
         self.show_review()

@@ -13,8 +13,8 @@ from workbench.model.curation import Scope
 from workbench.model.selection import Selection
 from workbench.model.set_views import SetLine
 from workbench.model.sets import Fill, FinalGold, Preset, SetKind, SetReport
-from workbench.services.building.balanced import Wanted, build_balanced
-from workbench.services.building.hard import Asked, build_hard, queue_name
+from workbench.services.building.balanced import BalancedTargets, build_balanced
+from workbench.services.building.hard import HardSetOptions, build_hard, queue_name
 from workbench.services.building.picks import build_picks
 from workbench.services.curating.drawing import DrawWish, draw
 from workbench.services.items import browsing
@@ -176,9 +176,9 @@ class _Given:
     def __init__(self, project: Project, typed: Mapping[str, str]) -> None:
         self._project, self._typed = project, typed
 
-    def hard(self) -> Asked:
+    def hard(self) -> HardSetOptions:
         """What is asked of a hard set."""
-        return Asked(
+        return HardSetOptions(
             judges=tuple(self._typed.get("judges", "").split()),
             minority=self.number("minority"),
             annotate=self.number("annotate"),
@@ -189,10 +189,10 @@ class _Given:
             partial=self._typed["partial"] == _YES,
         )
 
-    def balanced(self) -> Wanted:
+    def balanced(self) -> BalancedTargets:
         """What a balanced set is to have."""
         quota, file = self._typed["quota"], self._typed["quota-file"]
-        return Wanted(
+        return BalancedTargets(
             per_type=self.number("per-type"),
             quota=convert(quota, Preset) if quota else None,
             file=Path(file).expanduser() if file else None,

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from workbench.services.recent import Opened
+from workbench.services.recent import RecentProject
 from workbench.tui.actions import Action, bindings
 from workbench.tui.themes import OWN_THEMES
 
@@ -25,7 +25,7 @@ _NEW = (
 )
 
 
-class StartApp(App[Opened]):
+class StartApp(App[RecentProject]):
     """Ends with the database to open, or None.
 
     Args:
@@ -42,7 +42,7 @@ class StartApp(App[Opened]):
     ACTIONS: ClassVar[tuple[Action, ...]] = (Action("start.quit", "q,escape", "quit", "Quit", "Leave."),)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
-    def __init__(self, choices: Sequence[Opened]) -> None:
+    def __init__(self, choices: Sequence[RecentProject]) -> None:
         super().__init__()
         self._choices = list(choices)
         self.animation_level = "none"
@@ -62,14 +62,14 @@ class StartApp(App[Opened]):
         self.exit(self._choices[event.option_index])
 
 
-def here(folder: Path, known: Sequence[Opened]) -> list[Opened]:
+def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
     """Databases of a folder, by name, that are not among those known."""
     seen = {opened.path for opened in known}
     found = sorted(str(path.resolve()) for path in folder.glob("*.db") if path.is_file())
-    return [Opened(path) for path in found if path not in seen]
+    return [RecentProject(path) for path in found if path not in seen]
 
 
-def _words(opened: Opened) -> Content:
+def _words(opened: RecentProject) -> Content:
     path = Path(opened.path)
     person = f" as {opened.annotator}" if opened.annotator else ""
     return Content("".join(c if c.isprintable() else "�" for c in f"{path.name}{person}   {path.parent}"))

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Final, Literal, Protocol
 from msgspec import Struct
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.code import Execution, Problem, Program, SolutionForm
 from workbench.model.verdict import Verdict, VerifierInput
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 Isolation = Literal["inline", "process", "staged", "served", "sandbox"]
 """Where a verifier works: in the runner, in worker processes, first in one and then the other, on a server, or in the
@@ -114,7 +114,7 @@ class ServedVerifier(Configured, Protocol):
     It runs in the runner, many items at a time; all its waiting is in ``ask``.
     """
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         """The servers it asks, by role; ``"judge"`` is always there."""
         ...
 
@@ -154,7 +154,7 @@ class SandboxedVerifier(Configured, Protocol):
     interpreter: str | None
     extractor: str
 
-    def settings(self, seed: int) -> Settings:
+    def settings(self, seed: int) -> PoolSettings:
         """What the sandbox is told."""
         ...
 
@@ -184,7 +184,7 @@ AnyVerifier = Verifier | ServedVerifier | SandboxedVerifier
 
 
 SERVER_AT: Final = "server_at"
-"""The name in a configuration of what tells a server's replies from those of others: `Server.places`."""
+"""The name in a configuration of what tells a server's replies from those of others: `ModelServer.places`."""
 
 TEST_SERVER_AT: Final = "test_server_at"
 """The same for the server that writes tests, where that is another one."""

@@ -31,7 +31,7 @@ Cause = Literal["cpu", "wall"]
 """Which time was over: the one for computing, or the one behind it."""
 
 
-class Spent(Struct, frozen=True):
+class ProcessUsage(Struct, frozen=True):
     """What a process has taken since a moment.
 
     Attributes:
@@ -84,7 +84,7 @@ class Meter:
         self._look(live=self._tree)
         self._began, self._from_cpu, self._from_waited = time.monotonic(), self._cpu, self._waited
 
-    def spent(self, *, live: bool = False) -> Spent:
+    def spent(self, *, live: bool = False) -> ProcessUsage:
         """What it has taken since `restart`.
 
         Args:
@@ -93,7 +93,7 @@ class Meter:
         self._look(live=live or self._tree)
         wall = time.monotonic() - self._began
         waited = min(wall, max(0.0, self._waited - self._from_waited))
-        return Spent(max(0.0, self._cpu - self._from_cpu), wall - waited, self._exact)
+        return ProcessUsage(max(0.0, self._cpu - self._from_cpu), wall - waited, self._exact)
 
     def close(self) -> None:
         """Let go of the process."""

@@ -24,7 +24,7 @@ from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.limits import CPU_SLACK_S, Allowance, HeavyVerifier, peak_of_process
 from workbench.verifiers.meter import Cause, Meter, in_words
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.wire import Answer, Channel, Hello, Loaded, Setup
+from workbench.verifiers.wire import Channel, Hello, Loaded, Setup, WorkerAnswer
 
 _START_UP_DEATHS = 3
 _STOP_S = 2.0
@@ -255,7 +255,7 @@ class WorkerPool:
             if body is None:
                 return []
             if worker.ready:
-                return self._answer(worker, msgspec.msgpack.decode(body, type=Answer))
+                return self._answer(worker, msgspec.msgpack.decode(body, type=WorkerAnswer))
             self._load(worker, body)
         except (EOFError, msgspec.MsgspecError):
             worker.kill()
@@ -273,7 +273,7 @@ class WorkerPool:
         worker.ready = True
         self._start_up_deaths = 0
 
-    def _answer(self, worker: _Worker, answer: Answer) -> list[tuple[VerifierInput, Verdict]]:
+    def _answer(self, worker: _Worker, answer: WorkerAnswer) -> list[tuple[VerifierInput, Verdict]]:
         item = worker.item
         if item is None or worker.answered or answer.item != item.item:
             raise EOFError

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from workbench.llm.dialects import sendable, unsent
 from workbench.llm.profiles import DEFAULT, PROFILES, guess, profile_named
 from workbench.llm.records import Sampling
-from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, Server
+from workbench.llm.server import DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_S, Limits, ModelServer
 from workbench.llm.urls import checked, place_of
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
@@ -49,7 +49,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def server_from(options: Mapping[str, str]) -> Server:
+def server_from(options: Mapping[str, str]) -> ModelServer:
     """The server that `SERVER_OPTIONS` describe; other options are let alone.
 
     Raises:
@@ -60,7 +60,7 @@ def server_from(options: Mapping[str, str]) -> Server:
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ValueError("api_key_env: it takes the name of an environment variable, such as OPENAI_API_KEY, not a key")
     timeout = number(options, "timeout", above=0, most=_LONGEST_TIMEOUT_S)
-    return Server(
+    return ModelServer(
         profile=choice(options, "server", tuple(PROFILES), default=guess(urls[0])),
         base_urls=urls,
         model=model_name(options, "model"),
@@ -78,7 +78,7 @@ def _server_name(options: Mapping[str, str]) -> str | None:
     return place_of(name) if "://" in name else name
 
 
-def require_sendable(server: Server, sampling: Sampling, chosen: Collection[str]) -> None:
+def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection[str]) -> None:
     """Make sure that settings somebody chose reach the server: one that is dropped would be shown as if it held.
 
     Args:

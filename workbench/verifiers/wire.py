@@ -55,7 +55,7 @@ class Loaded(Struct, frozen=True, kw_only=True):
     failure: str | None = None
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class WorkerAnswer(Struct, frozen=True, kw_only=True):
     """A verdict on an item, and whether the worker ends after it (it has grown too large)."""
 
     item: int

@@ -30,7 +30,7 @@ from workbench.verifiers.base import Verifier
 from workbench.verifiers.judging import failure, judged
 from workbench.verifiers.limits import HeavyVerifier, lift_memory_limit, limit_cpu, limit_memory, peak_kb
 from workbench.verifiers.registry import GROUP, build, require_local
-from workbench.verifiers.wire import Answer, Hello, Loaded, Setup, pack, read
+from workbench.verifiers.wire import Hello, Loaded, Setup, WorkerAnswer, pack, read
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -135,23 +135,23 @@ def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, large
             # To free what was taken could outlast the deadline: answer at once, and leave that to the kernel.
             lift_memory_limit()
             ended = structs.replace(_OUT_OF_MEMORY, ms=(time.perf_counter() - started) * 1000)
-            sock.sendall(pack(Answer(item=item.item, verdict=ended, last=True)))
+            sock.sendall(pack(WorkerAnswer(item=item.item, verdict=ended, last=True)))
             os._exit(0)
         if os.getpid() != worker:
             # The verifier forked, and this is the child.
             os._exit(0)
         last = peak_kb() > largest_kb
-        sock.sendall(_packed(Answer(item=item.item, verdict=verdict, last=last)))
+        sock.sendall(_packed(WorkerAnswer(item=item.item, verdict=verdict, last=last)))
 
 
 _OUT_OF_MEMORY = Verdict(outcome=Outcome.ABSTAIN, reason="worker_died", detail="out of memory")
 
 
-def _packed(answer: Answer) -> bytes:
+def _packed(answer: WorkerAnswer) -> bytes:
     """The answer as bytes; one with fields of a wrong type or unencodable text becomes an error."""
     try:
         packed = pack(answer)
-        msgspec.msgpack.decode(memoryview(packed)[8:], type=Answer)
+        msgspec.msgpack.decode(memoryview(packed)[8:], type=WorkerAnswer)
     except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
         return pack(structs.replace(answer, verdict=failure(f"its verdict can't be sent: {error}")))
     return packed

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
-from workbench.config.recent import Opened, recent, remember
+from workbench.config.recent import RecentProject, recent, remember
 from workbench.config.trust import FOLDER_VARIABLE
 from workbench.errors import UsageError
 from workbench.model.verdict import Outcome, Verdict
@@ -50,7 +50,11 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
         path.touch()
         remember(path, None)
     remember(paths[0], "amira")
-    assert recent() == [Opened(str(paths[0]), "amira"), Opened(str(paths[2])), Opened(str(paths[1]))]
+    assert recent() == [
+        RecentProject(str(paths[0]), "amira"),
+        RecentProject(str(paths[2])),
+        RecentProject(str(paths[1])),
+    ]
     paths[0].unlink()
     assert [opened.path for opened in recent()] == [str(paths[2]), str(paths[1])]
 
@@ -264,7 +268,7 @@ def test_figures_do_without_a_deleted_run(tmp_path: Path) -> None:
 
 
 async def test_the_start_screen_offers_what_is_here_and_says_how_to_begin(tmp_path: Path) -> None:
-    known = [Opened(str(tmp_path / "b.db"), "amira")]
+    known = [RecentProject(str(tmp_path / "b.db"), "amira")]
     for name in ("a.db", "b.db", "[red]c.db", "no.txt"):
         (tmp_path / name).touch()
     choices = [*known, *here(tmp_path, known)]

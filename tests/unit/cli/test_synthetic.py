@@ -19,7 +19,7 @@ from tests.served_runs import stored_requests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.model.code import Problem
-from workbench.services.coding.synthesis.suite_writing import USUAL, Wish, write_tests
+from workbench.services.coding.synthesis.suite_writing import USUAL, SuiteOptions, write_tests
 from workbench.services.generation import models_from
 from workbench.services.project import open_project, opened_project
 
@@ -126,7 +126,7 @@ def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> 
         assert {counts[request] for request in stored_then} == {1}
         assert len(server.received) <= PROBLEMS + 2
     with scripted(reply_to) as server, opened_project(other) as project:
-        write_tests(project, Wish(suite="utg"), models_from(project, ["m"], {"base_url": server.url}, USUAL))
+        write_tests(project, SuiteOptions(suite="utg"), models_from(project, ["m"], {"base_url": server.url}, USUAL))
     assert suite(path) == suite(other)
     assert len(suite(path)) == 10 * PROBLEMS
 

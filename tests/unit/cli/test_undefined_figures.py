@@ -120,12 +120,12 @@ def test_the_app_has_a_dash() -> None:
     from workbench.model.report import AccuracyReport
     from workbench.tui.widgets.accuracy_detail import of_group, of_verifier
     from workbench.tui.widgets.accuracy_figures import FIGURES
-    from workbench.tui.widgets.accuracy_sheet import Sheet
+    from workbench.tui.widgets.accuracy_sheet import AccuracySheet
 
     rows = [row("v", None, 0.5, mcc=None), row("w", None, 0.5, mcc=-0.5)]
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}
     report = AccuracyReport(protocol="forced", gold=gold, gold_choice="final", by=None, rows=rows, averages=[])
-    sheet = Sheet(report)
+    sheet = AccuracySheet(report)
     detail = of_verifier(sheet, "v", wide=True)
     at = [column.key for column in detail.columns].index("mcc")
     assert detail.rows[0].cells[at].text == "–"

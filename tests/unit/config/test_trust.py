@@ -11,7 +11,7 @@ from tests.helpers import make_project
 from workbench.config import trust
 from workbench.config.trust import FOLDER_VARIABLE, NotTrustedError
 from workbench.errors import UsageError
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.services.trust import require_trust
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.reward import local
@@ -23,15 +23,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "own" / "workbench" / "trusted"
 
 
-def server(url: str = "https://one.example/v1", key: str | None = "SOME_KEY", profile: str = "vllm") -> Server:
-    return Server(profile=profile, base_urls=tuple(url.split(",")), model="m", key_variable=key)
+def server(url: str = "https://one.example/v1", key: str | None = "SOME_KEY", profile: str = "vllm") -> ModelServer:
+    return ModelServer(profile=profile, base_urls=tuple(url.split(",")), model="m", key_variable=key)
 
 
-def accept(database: Path, one: Server, options: dict[str, str] | None = None) -> None:
+def accept(database: Path, one: ModelServer, options: dict[str, str] | None = None) -> None:
     trust.accept(database, trust.grants_of({"judge": one}, options or {}))
 
 
-def refused(database: Path, one: Server, options: dict[str, str] | None = None) -> str:
+def refused(database: Path, one: ModelServer, options: dict[str, str] | None = None) -> str:
     with pytest.raises(NotTrustedError) as caught:
         trust.require(database, {"judge": one}, options or {})
     assert caught.value.exit_code == 2

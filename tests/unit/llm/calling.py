@@ -10,8 +10,8 @@ from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply
 from workbench.llm.budget import Budget
 from workbench.llm.caller import Caller
-from workbench.llm.records import CallFailed, Chat, Halt, Message, Sampling
-from workbench.llm.server import Limits, Price, Server
+from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Sampling
+from workbench.llm.server import Limits, ModelServer, Price
 
 SECRET = "sk-very-secret-key-0123456789"
 NO_LIMITS = Limits()
@@ -25,7 +25,7 @@ FAULTS: dict[str, Scripted] = {
 
 
 def asked(text: str, max_tokens: int | None = None) -> Chat:
-    return Chat(messages=(Message("user", text),), sampling=Sampling(max_tokens=max_tokens))
+    return Chat(messages=(PromptMessage("user", text),), sampling=Sampling(max_tokens=max_tokens))
 
 
 def caller_of(
@@ -40,7 +40,7 @@ def caller_of(
     environment: dict[str, str] | None = None,
     shared: Budget | None = None,
 ) -> Caller:
-    server = Server(profile=profile, base_urls=urls, model="m", timeout_s=timeout_s, key_variable=key_variable)
+    server = ModelServer(profile=profile, base_urls=urls, model="m", timeout_s=timeout_s, key_variable=key_variable)
     given, kept = environment or {}, journal or MemoryJournal()
     return Caller({"judge": server}, limits, kept, prices, given, clock=clock or HeldClock(), shared=shared)
 

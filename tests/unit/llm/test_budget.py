@@ -10,15 +10,15 @@ import pytest
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, asked, caller_of, halt_of, in_turn
-from workbench.llm.budget import Budget, Budgets, Estimate
-from workbench.llm.caller import Answer
-from workbench.llm.journal import Spent
+from workbench.llm.budget import Budget, Budgets, CallEstimate
+from workbench.llm.caller import StoredReply
+from workbench.llm.journal import RunUsed
 from workbench.llm.records import Halt, Usage
 from workbench.llm.server import Limits, Price
 
 
 async def test_calls_are_never_more_than_the_budget_over_all_starts() -> None:
-    journal = MemoryJournal(Spent(calls=3))
+    journal = MemoryJournal(RunUsed(calls=3))
     with scripted(in_turn(FAULTS["server"], "Yes")) as server:
         async with caller_of(server.url, journal=journal, limits=Limits(max_calls=8)) as caller:
             calls = [caller.call(item, "judge", asked(f"q{item}")) for item in range(20)]
@@ -36,8 +36,8 @@ async def test_tokens_stop_before_they_are_overspent_and_not_before_they_must() 
             calls = [caller.call(item, "judge", asked(f"q{item}", 200)) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
     # Each reply takes 120 tokens and may take some 220: the last that is sent fits whatever it takes.
-    assert sum(isinstance(result, Answer) for result in results) == 7
-    assert {type(result) for result in results} == {Answer, Halt}
+    assert sum(isinstance(result, StoredReply) for result in results) == 7
+    assert {type(result) for result in results} == {StoredReply, Halt}
     assert (caller.usage.prompt_tokens or 0) + (caller.usage.completion_tokens or 0) <= 1000
 
 
@@ -50,7 +50,7 @@ async def test_money_is_reckoned_by_the_price_and_held_to_its_limit() -> None:
         async with caller_of(server.url, limits=limits, prices={"m": PRICE}) as caller:
             calls = [caller.call(item, "judge", asked(f"{item:0400}", 20)) for item in range(20)]
             results = await asyncio.gather(*calls, return_exceptions=True)
-    answers = [result for result in results if isinstance(result, Answer)]
+    answers = [result for result in results if isinstance(result, StoredReply)]
     assert answers[0].reply.usage.cost == pytest.approx(0.14)
     assert len(answers) == 7
     assert caller.usage.cost == pytest.approx(0.98)
@@ -119,8 +119,8 @@ async def test_an_unknown_cost_is_none_and_counted() -> None:
 
 
 async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
-    estimate = Estimate(prompt=10, completion=10, cost=0.0)
-    own, shared = Budget(Limits(max_calls=5), Spent()), Budget(Limits(max_calls=1), Spent())
+    estimate = CallEstimate(prompt=10, completion=10, cost=0.0)
+    own, shared = Budget(Limits(max_calls=5), RunUsed()), Budget(Limits(max_calls=1), RunUsed())
     both = Budgets(own, shared)
     await both.reserve(estimate)
     both.settle(estimate, Usage(prompt_tokens=1, completion_tokens=1), sent=True)
@@ -136,7 +136,7 @@ async def test_a_call_is_held_by_all_of_its_budgets_or_by_none() -> None:
 
 
 async def test_callers_draw_on_a_shared_budget() -> None:
-    shared = Budget(Limits(max_calls=3), Spent())
+    shared = Budget(Limits(max_calls=3), RunUsed())
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, shared=shared) as one, caller_of(server.url, shared=shared) as other:
             calls = [

@@ -13,8 +13,8 @@ import pytest
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.llm.calling import FAULTS, SECRET, asked, caller_of, failure_of, halt_of, in_turn
-from workbench.llm.caller import Answer
-from workbench.llm.records import CallFailed, Chat, Halt, Message, Sampling, Scoring
+from workbench.llm.caller import StoredReply
+from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Sampling, Scoring
 from workbench.llm.server import Limits
 
 
@@ -28,7 +28,7 @@ async def test_a_call_is_journalled_answered_and_never_made_again() -> None:
         async with caller_of(server.url, journal=journal) as offline:
             later = await offline.call(9, "judge", asked("q"))
     assert (first.reply.text, first.reused) == ("Yes", False)
-    assert again == later == Answer(reply=first.reply, key=first.key, reused=True)
+    assert again == later == StoredReply(reply=first.reply, key=first.key, reused=True)
     assert (other.reused, other.key != first.key) == (False, True)
     assert len(server.received) == 2
     assert journal.states == ["done", "done"]
@@ -339,7 +339,7 @@ async def test_scores_come_in_the_order_of_the_texts() -> None:
 
 
 async def test_warnings_are_given_once() -> None:
-    request = Chat(messages=(Message("user", "x" * 20_000),), sampling=Sampling(top_k=40))
+    request = Chat(messages=(PromptMessage("user", "x" * 20_000),), sampling=Sampling(top_k=40))
     with scripted(lambda _: "Yes") as server:
         async with caller_of(server.url, profile="ollama") as caller:
             for sample in range(3):

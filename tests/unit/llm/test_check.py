@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from workbench.llm.check import Finding, check
+from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import Task
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 
 MODELS = {"object": "list", "data": [{"id": "m", "max_model_len": 8192}, {"id": "other"}]}
 
 
-async def findings(url: str, profile: str = "vllm", model: str = "m", **more: Any) -> list[Finding]:
+async def findings(url: str, profile: str = "vllm", model: str = "m", **more: Any) -> list[ServerFinding]:
     environment = more.pop("environment", {})
-    server = Server(profile=profile, base_urls=(url,), model=model, key_variable=more.pop("key_variable", None))
+    server = ModelServer(profile=profile, base_urls=(url,), model=model, key_variable=more.pop("key_variable", None))
     return await check(server, environment=environment, timeout_s=more.pop("timeout_s", 20.0), **more)
 
 
-def said(found: list[Finding], level: str) -> str:
+def said(found: list[ServerFinding], level: str) -> str:
     return " ".join(f"{one.text} {one.advice}" for one in found if one.level == level)
 
 

@@ -14,16 +14,16 @@ from tests.servers.scripted import chat_reply, messages_reply, scores_reply
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import build, read
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.lane import Lane, Prepared
+from workbench.llm.lane import Lane, PreparedRequest
 from workbench.llm.profiles import PROFILES
-from workbench.llm.records import CallFailed, Chat, Message, Reply, Sampling, Scoring, Task, Usage
-from workbench.llm.server import Server
+from workbench.llm.records import CallFailed, Chat, PromptMessage, Reply, Sampling, Scoring, Task, Usage
+from workbench.llm.server import ModelServer
 
 CHAT = Chat(
-    messages=(Message("system", "Sé breve."), Message("user", "2+2=4?")),
+    messages=(PromptMessage("system", "Sé breve."), PromptMessage("user", "2+2=4?")),
     sampling=Sampling(temperature=0.4, top_p=0.95, top_k=40, max_tokens=9, seed=7),
 )
-BEGUN = Chat(messages=(Message("user", "Is it?"), Message("assistant", "Answer: ")))
+BEGUN = Chat(messages=(PromptMessage("user", "Is it?"), PromptMessage("assistant", "Answer: ")))
 MESSAGES = '"messages":[{"role":"system","content":"Sé breve."},{"role":"user","content":"2+2=4?"}]'
 DRAWN = '"temperature":0.4,"top_p":0.95,'
 BODIES = {
@@ -52,10 +52,10 @@ KEYS = {
 
 
 def lane(profile: str, url: str = "http://127.0.0.1:1/v1", model: str = "m") -> Lane:
-    return Lane(Server(profile=profile, base_urls=(url,), model=model, key_variable="K"), None, Clock())
+    return Lane(ModelServer(profile=profile, base_urls=(url,), model=model, key_variable="K"), None, Clock())
 
 
-def url_of(one: Lane, prepared: Prepared) -> str:
+def url_of(one: Lane, prepared: PreparedRequest) -> str:
     return one.call(prepared, one.addresses[0]).url
 
 
@@ -389,7 +389,7 @@ def test_whatever_the_json_reading_ends_in_a_reply_or_a_failure(data: Any, task:
         assert isinstance(reading(data, task, profile), Reply)
 
 
-MESSAGE = st.builds(Message, st.sampled_from(["system", "user", "assistant"]), st.text(max_size=30))
+MESSAGE = st.builds(PromptMessage, st.sampled_from(["system", "user", "assistant"]), st.text(max_size=30))
 REQUEST = st.builds(
     Chat,
     messages=st.lists(MESSAGE, min_size=1, max_size=3).map(tuple),
@@ -400,9 +400,11 @@ REQUEST = st.builds(
 @given(request=REQUEST, sample=st.integers(0, 5), profile=st.sampled_from(sorted(PROFILES)))
 def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Chat, sample: int, profile: str) -> None:
     one = lane(profile).prepare(request, sample)
-    same = Server(profile=profile, base_urls=("http://127.0.0.1:1/v1/",), model="m", timeout_s=3, key_variable="OTHER")
+    same = ModelServer(
+        profile=profile, base_urls=("http://127.0.0.1:1/v1/",), model="m", timeout_s=3, key_variable="OTHER"
+    )
     assert Lane(same, None, Clock()).prepare(request, sample) == one
-    elsewhere = Server(profile=profile, base_urls=("https://b.example/v1",), model="m")
+    elsewhere = ModelServer(profile=profile, base_urls=("https://b.example/v1",), model="m")
     assert Lane(elsewhere, None, Clock()).prepare(request, sample).key != one.key
     assert lane(profile).prepare(request, sample + 1).key != one.key
     assert lane(profile, model="other").prepare(request, sample).key != one.key

@@ -11,8 +11,8 @@ from tests.servers.faulty import launched
 from tests.servers.memory import MemoryJournal
 from workbench.llm.caller import Caller
 from workbench.llm.clock import Clock
-from workbench.llm.records import Chat, Message
-from workbench.llm.server import Limits, Server
+from workbench.llm.records import Chat, PromptMessage
+from workbench.llm.server import Limits, ModelServer
 
 AT_ONCE = Limits(concurrency=64)
 
@@ -28,9 +28,9 @@ async def everything(
     url: str, items: int, timeout_s: float, limits: Limits = AT_ONCE
 ) -> tuple[MemoryJournal, Caller, int]:
     journal = MemoryJournal()
-    server = Server(profile="vllm", base_urls=(url,), model="m", timeout_s=timeout_s)
+    server = ModelServer(profile="vllm", base_urls=(url,), model="m", timeout_s=timeout_s)
     async with Caller({"judge": server}, limits, journal, clock=Hasty()) as caller:
-        requests = [Chat(messages=(Message("user", f"Question {item}."),)) for item in range(items)]
+        requests = [Chat(messages=(PromptMessage("user", f"Question {item}."),)) for item in range(items)]
         calls = [caller.call(item, "judge", request) for item, request in enumerate(requests)]
         answers = await asyncio.gather(*calls)
     return journal, caller, sum(answer.reply.text.endswith("Final Judgment: Yes") for answer in answers)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.servers.memory import HeldClock
-from workbench.llm.budget import Estimate
-from workbench.llm.pace import COOLDOWN_S, LEAST, START, Bucket, Gate, Pace
+from workbench.llm.budget import CallEstimate
+from workbench.llm.pace import COOLDOWN_S, LEAST, START, Bucket, ConcurrencyLimiter, RateLimiter
 from workbench.llm.records import Usage
 from workbench.llm.server import Limits
 
@@ -44,15 +44,15 @@ async def test_an_idle_minute_is_not_saved_up() -> None:
     assert most_in_a_minute(await sent_at(bucket, clock, 1200)) <= 600
 
 
-def reckoned(prompt: int = 0, completion: int = 0) -> Estimate:
-    return Estimate(prompt=prompt, completion=completion, cost=0.0)
+def reckoned(prompt: int = 0, completion: int = 0) -> CallEstimate:
+    return CallEstimate(prompt=prompt, completion=completion, cost=0.0)
 
 
 @given(st.lists(st.tuples(st.integers(1, 400), st.integers(1, 400), st.integers(0, 400)), min_size=1, max_size=60))
 def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[int, int, int]]) -> None:
     async def run() -> None:
         clock = HeldClock()
-        pace = Pace(Limits(tpm=1000), clock)
+        pace = RateLimiter(Limits(tpm=1000), clock)
         used: list[tuple[float, int]] = []
         for thought, prompt, completion in requests:
             tokens = await pace.take(reckoned(thought, 400))
@@ -67,7 +67,7 @@ def test_tokens_stay_under_their_rate_but_for_one_request(requests: list[tuple[i
 
 async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() -> None:
     clock = HeldClock()
-    pace = Pace(Limits(tpm=60_000), clock)
+    pace = RateLimiter(Limits(tpm=60_000), clock)
     for _ in range(100):
         tokens = await pace.take(reckoned(100, 30_000))
         pace.correct(tokens, Usage(prompt_tokens=100, completion_tokens=20))
@@ -76,14 +76,14 @@ async def test_short_replies_do_not_wait_for_the_longest_that_might_have_come() 
 
 async def test_rates_that_nobody_gave_are_taken_from_the_headers() -> None:
     clock = HeldClock()
-    pace = Pace(Limits(), clock)
+    pace = RateLimiter(Limits(), clock)
     await pace.take(reckoned(1000))
     pace.seed("60", None)
     pace.seed("6000000", "nonsense")
     for _ in range(60):
         await pace.take(reckoned(1000))
     assert clock.time >= 58
-    given_rate = Pace(Limits(rpm=6), clock)
+    given_rate = RateLimiter(Limits(rpm=6), clock)
     given_rate.seed("6000", "0")
     await given_rate.take(reckoned(1))
     before = clock.time
@@ -93,7 +93,7 @@ async def test_rates_that_nobody_gave_are_taken_from_the_headers() -> None:
 
 async def test_an_absurd_count_holds_a_run_up_for_a_minute_at_most() -> None:
     clock = HeldClock()
-    pace = Pace(Limits(tpm=1000), clock)
+    pace = RateLimiter(Limits(tpm=1000), clock)
     pace.correct(await pace.take(reckoned(10)), Usage(prompt_tokens=10**8, completion_tokens=10**8))
     await pace.take(reckoned(10))
     assert 59 <= clock.time <= 61
@@ -101,7 +101,7 @@ async def test_an_absurd_count_holds_a_run_up_for_a_minute_at_most() -> None:
 
 async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
     clock = HeldClock()
-    pace = Pace(Limits(), clock)
+    pace = RateLimiter(Limits(), clock)
     for said in ("1", "0", "-1", "1e9", "9" * 5000, "\u0663", "nan", ""):
         pace.seed(said if said != "1" else None, said)
     for _ in range(10):
@@ -111,24 +111,24 @@ async def test_an_absurd_rate_of_a_servers_is_not_taken_over() -> None:
 
 async def test_a_reply_without_counts_took_what_it_was_reckoned_with() -> None:
     clock = HeldClock()
-    pace = Pace(Limits(tpm=1000), clock)
+    pace = RateLimiter(Limits(tpm=1000), clock)
     for _ in range(11):
         pace.correct(await pace.take(reckoned(100)), Usage())
     assert clock.time >= 58
 
 
-def saturated(gate: Gate) -> Gate:
+def saturated(gate: ConcurrencyLimiter) -> ConcurrencyLimiter:
     gate.busy = gate.limit
     return gate
 
 
-def good_round(gate: Gate) -> None:
+def good_round(gate: ConcurrencyLimiter) -> None:
     for _ in range(saturated(gate).limit):
         gate.succeeded()
 
 
 def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
-    gate = Gate(START, 100, HeldClock())
+    gate = ConcurrencyLimiter(START, 100, HeldClock())
     seen = [gate.limit]
     for _ in range(3):
         good_round(gate)
@@ -141,8 +141,8 @@ def test_the_limit_doubles_until_it_is_refused_then_creeps() -> None:
 
 
 def test_it_starts_no_higher_than_the_runs_own_limit_and_grows_only_when_it_holds_calls_back() -> None:
-    assert Gate(START, 3, HeldClock()).limit == 3
-    idle = Gate(START, 100, HeldClock())
+    assert ConcurrencyLimiter(START, 3, HeldClock()).limit == 3
+    idle = ConcurrencyLimiter(START, 100, HeldClock())
     for _ in range(1000):
         idle.succeeded()
     assert idle.limit == START
@@ -150,7 +150,7 @@ def test_it_starts_no_higher_than_the_runs_own_limit_and_grows_only_when_it_hold
 
 def test_refusals_in_the_cooldown_count_once() -> None:
     clock = HeldClock()
-    gate = Gate(START, 100, clock)
+    gate = ConcurrencyLimiter(START, 100, clock)
     for _ in range(50):
         gate.refused()
     assert gate.limit == 16
@@ -161,7 +161,7 @@ def test_refusals_in_the_cooldown_count_once() -> None:
 
 def test_sustained_refusals_walk_it_down_and_never_freeze_it() -> None:
     clock = HeldClock()
-    gate = Gate(START, 100, clock)
+    gate = ConcurrencyLimiter(START, 100, clock)
     for _ in range(200):
         clock.time += 2.0
         gate.refused()
@@ -177,7 +177,7 @@ def test_sustained_refusals_walk_it_down_and_never_freeze_it() -> None:
 
 
 async def test_no_more_are_let_in_than_the_limit_in_the_order_of_their_coming() -> None:
-    gate = Gate(2, 2, HeldClock())
+    gate = ConcurrencyLimiter(2, 2, HeldClock())
     order: list[int] = []
     leave = asyncio.Event()
 
@@ -196,7 +196,7 @@ async def test_no_more_are_let_in_than_the_limit_in_the_order_of_their_coming() 
 
 
 async def test_one_who_is_cancelled_just_when_let_in_gives_the_place_back() -> None:
-    gate = Gate(1, 1, HeldClock())
+    gate = ConcurrencyLimiter(1, 1, HeldClock())
     entered: list[str] = []
 
     async def visit(name: str) -> None:

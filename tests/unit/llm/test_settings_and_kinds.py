@@ -15,8 +15,8 @@ from workbench.errors import UsageError
 from workbench.llm.check import check
 from workbench.llm.dialects import build, sendable, unsent
 from workbench.llm.profiles import PROFILES
-from workbench.llm.records import Chat, Message, Sampling
-from workbench.llm.server import Server
+from workbench.llm.records import Chat, PromptMessage, Sampling
+from workbench.llm.server import ModelServer
 from workbench.services.generation import models_from
 from workbench.verifiers.judges.verifier import LlmJudge
 
@@ -33,7 +33,9 @@ SAMPLING = st.builds(
 
 @given(SAMPLING, st.sampled_from(sorted(PROFILES)), st.sampled_from(["m", "gpt-5", "claude-opus-4-7", "o3"]))
 def test_a_setting_is_sent_or_known_as_unsent(sampling: Sampling, profile: str, model: str) -> None:
-    body = build(PROFILES[profile], model, Chat(messages=(Message("user", "q"),), sampling=sampling)).body.decode()
+    body = build(
+        PROFILES[profile], model, Chat(messages=(PromptMessage("user", "q"),), sampling=sampling)
+    ).body.decode()
     dropped = unsent(PROFILES[profile], model, sampling)
     for name in Sampling.__struct_fields__:
         if getattr(sampling, name) is not None:
@@ -131,7 +133,7 @@ def listed_by(owner: str) -> dict[str, Any]:
 async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, Any], kind: str | None) -> None:
     with scripted(answering(paths)) as server:
         found = await check(
-            Server(profile="openai-compatible", base_urls=(server.url,), model="m"), environment={}, timeout_s=20
+            ModelServer(profile="openai-compatible", base_urls=(server.url,), model="m"), environment={}, timeout_s=20
         )
     said = " ".join(one.advice for one in found if one.advice.startswith("Say so"))
     assert said.startswith(f"Say so: server={kind}") if kind else said == ""
@@ -140,5 +142,7 @@ async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, A
 
 async def test_a_wrong_kind_is_noticed() -> None:
     with scripted(answering(listed_by("llamacpp"))) as server:
-        found = await check(Server(profile="vllm", base_urls=(server.url,), model="m"), environment={}, timeout_s=20)
+        found = await check(
+            ModelServer(profile="vllm", base_urls=(server.url,), model="m"), environment={}, timeout_s=20
+        )
     assert any("answers like llama.cpp, not like vLLM" in one.text for one in found)

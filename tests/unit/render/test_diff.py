@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.errors import UsageError
-from workbench.render.diff import MOST_LINES, DiffRow, Side, diff_rows
+from workbench.render.diff import MOST_LINES, DiffLine, DiffSide, diff_rows
 
 WORDS = st.sampled_from(["a", "b", "if x:", "    return a", "    return a + b", "", "  ", "é", "\t", "x = 1"])
 TEXTS = st.lists(WORDS, max_size=12).map("\n".join) | st.text(alphabet="ab \n=", max_size=30)
 
 
-def sides(rows: list[DiffRow], name: str) -> list[Side]:
-    found: list[Side] = [side for row in rows if (side := getattr(row, name)) is not None]
+def sides(rows: list[DiffLine], name: str) -> list[DiffSide]:
+    found: list[DiffSide] = [side for row in rows if (side := getattr(row, name)) is not None]
     return found
 
 
@@ -40,7 +40,7 @@ def test_rows_are_of_their_kind(left: str, right: str) -> None:
             assert kept[0] == kept[1]
 
 
-def _kept(side: Side) -> list[str]:
+def _kept(side: DiffSide) -> list[str]:
     """What is left of a line without its stretches that differ."""
     at, found = 0, []
     for start, end in side.differs:

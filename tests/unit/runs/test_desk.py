@@ -14,7 +14,7 @@ from tests.background import install_plugin, until
 from workbench.errors import VerifierError
 from workbench.model.verdict import Verdict, VerifierInput
 from workbench.runs import desk as desks
-from workbench.runs.desk import Desk, DeskClosed, Left
+from workbench.runs.desk import DeskClosed, Left, LocalExecutor
 from workbench.runs.long_texts import LongTexts
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
@@ -26,12 +26,12 @@ def _plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_plugin(tmp_path, monkeypatch)
 
 
-def make(kind: str = "staged", deadline: float | None = None, **options: str) -> Desk:
-    return Desk(Registry().local(kind, options), (kind, options), 1, deadline)
+def make(kind: str = "staged", deadline: float | None = None, **options: str) -> LocalExecutor:
+    return LocalExecutor(Registry().local(kind, options), (kind, options), 1, deadline)
 
 
 @pytest.fixture
-def desk() -> Iterator[Desk]:
+def desk() -> Iterator[LocalExecutor]:
     made = make(ms="1")
     yield made
     made.close()
@@ -41,11 +41,11 @@ def item(completion: str) -> VerifierInput:
     return VerifierInput(item=0, question="q", reference="r", completion=completion)
 
 
-def reasons(desk: Desk, *completions: str) -> list[str | None]:
+def reasons(desk: LocalExecutor, *completions: str) -> list[str | None]:
     return [verdict.reason for verdict in desk.judge([item(text) for text in completions])]
 
 
-def test_workers_start_with_the_first_item_that_needs_one(desk: Desk) -> None:
+def test_workers_start_with_the_first_item_that_needs_one(desk: LocalExecutor) -> None:
     before = threading.active_count()
     assert reasons(desk, "now") == ["quick"]
     assert (desk.state, threading.active_count()) == ("idle", before)
@@ -72,7 +72,9 @@ def test_what_a_verifier_without_a_first_stage_says_is_told_whole() -> None:
     desk.close()
 
 
-def test_workers_that_can_t_start_are_an_error_and_are_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_can_t_start_are_an_error_and_are_tried_again(
+    desk: LocalExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: Any) -> Any:
         raise VerifierError("no memory")
 
@@ -86,7 +88,7 @@ def test_workers_that_can_t_start_are_an_error_and_are_tried_again(desk: Desk, m
     assert reasons(desk, "later a") == ["compared"]
 
 
-def test_workers_that_are_killed_are_an_error_once(desk: Desk) -> None:
+def test_workers_that_are_killed_are_an_error_once(desk: LocalExecutor) -> None:
     assert reasons(desk, "later a") == ["compared"]
     processes = psutil.Process().children(recursive=True)
     for process in processes:

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from tests.helpers import make_project, numbered
 from workbench.errors import StoreError
-from workbench.llm.journal import Call, Response
+from workbench.llm.journal import JournaledCall, Response
 from workbench.llm.records import Halt, Usage
 from workbench.model.run import RunUsage
 from workbench.model.verdict import Outcome, Verdict
@@ -51,9 +51,9 @@ async def journal(project: Project) -> AsyncIterator[RunJournal]:
     made.close()
 
 
-def call(number: int) -> Call:
+def call(number: int) -> JournaledCall:
     name = str(number).encode()
-    return Call(
+    return JournaledCall(
         key=b"key" + name,
         server="http://server",
         request=b"hash" + name,

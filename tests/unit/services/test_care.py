@@ -22,7 +22,7 @@ from workbench.services.project import open_project
 from workbench.services.repairing import repair
 from workbench.verifiers.execution import levels, runners
 from workbench.verifiers.execution.attacks.attack import AttackResult
-from workbench.verifiers.execution.levels import Standing
+from workbench.verifiers.execution.levels import LevelStatus
 
 
 def test_a_backup_is_a_whole_database_taken_while_someone_writes(tmp_path: Path) -> None:
@@ -164,13 +164,13 @@ THROUGH = AttackResult(name="connect", level="L2", outcomes="p", wrong=("passed:
     ("best", "second", "told"),
     [
         (
-            Standing("L3", (HELD, HELD)),
-            Standing("L2", (HELD,)),
+            LevelStatus("L3", (HELD, HELD)),
+            LevelStatus("L2", (HELD,)),
             ["L3: 2 of 2 attacks held", "L2: 1 of 1 attacks held", "solutions are run at L3"],
         ),
         (
-            Standing("L3", unusable="There is no bubblewrap here."),
-            Standing("L2", (HELD,)),
+            LevelStatus("L3", unusable="There is no bubblewrap here."),
+            LevelStatus("L2", (HELD,)),
             [
                 "L3: can't be used here: There is no bubblewrap here.",
                 "L2: 1 of 1 attacks held",
@@ -178,8 +178,8 @@ THROUGH = AttackResult(name="connect", level="L2", outcomes="p", wrong=("passed:
             ],
         ),
         (
-            Standing("L3", unusable="no"),
-            Standing("L2", (HELD, THROUGH)),
+            LevelStatus("L3", unusable="no"),
+            LevelStatus("L2", (HELD, THROUGH)),
             [
                 "L3: can't be used here: no",
                 "BAD L2: 1 of 2 attacks held; through came connect: passed: f, got through",
@@ -189,7 +189,7 @@ THROUGH = AttackResult(name="connect", level="L2", outcomes="p", wrong=("passed:
     ],
 )
 def test_doctor_tells_how_each_level_of_the_sandbox_stands(
-    monkeypatch: pytest.MonkeyPatch, best: Standing, second: Standing, told: list[str]
+    monkeypatch: pytest.MonkeyPatch, best: LevelStatus, second: LevelStatus, told: list[str]
 ) -> None:
     monkeypatch.setattr(levels, "survey", lambda: [best, second])
     found = [finding for finding in sandbox() if finding.name.startswith("sandbox")]

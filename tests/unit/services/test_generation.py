@@ -11,14 +11,14 @@ import pytest
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.errors import RunError, UsageError
-from workbench.llm.records import Message, Sampling
+from workbench.llm.records import PromptMessage, Sampling
 from workbench.model.study import JUDGES_NOTHING
 from workbench.runs import standing_in
 from workbench.runs.journal import RunJournal
 from workbench.runs.lease import Lease
-from workbench.services.generation import Generation, Models, generating, models_from
+from workbench.services.generation import Models, ServerGeneration, generating, models_from
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.project import Project
 from workbench.services.running.run_status import run_info, runs
@@ -40,8 +40,8 @@ def server() -> Iterator[ScriptedServer]:
         yield made
 
 
-def asked(text: str, sample: int = 0, model: str = "") -> Asked:
-    return Asked(messages=(Message("user", text),), sample=sample, model=model)
+def asked(text: str, sample: int = 0, model: str = "") -> WritingRequest:
+    return WritingRequest(messages=(PromptMessage("user", text),), sample=sample, model=model)
 
 
 def models(project: Project, server: ScriptedServer, *names: str, **options: object) -> Models:
@@ -49,7 +49,9 @@ def models(project: Project, server: ScriptedServer, *names: str, **options: obj
     return models_from(project, names or ("m",), given, Sampling(temperature=1.0))
 
 
-def ask(project: Project, chosen: Models, *texts: Asked, name: str = "gen") -> tuple[list[str | None], Generation]:
+def ask(
+    project: Project, chosen: Models, *texts: WritingRequest, name: str = "gen"
+) -> tuple[list[str | None], ServerGeneration]:
     with generating(project, name, chosen, {"prompt": "p@1"}) as writer:
         return writer.ask(texts), writer
 

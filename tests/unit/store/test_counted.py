@@ -15,7 +15,7 @@ from tests.unit.store.test_schema_check import TABLES, TWELVE, columns_of, trigg
 from workbench.errors import WrittenError
 from workbench.store import migrations
 from workbench.store.connection import Database
-from workbench.store.counted import Counted
+from workbench.store.counted import CountedConnection
 
 VALUES: dict[str, Any] = {"INTEGER": 1, "TEXT": "x", "REAL": 1.0, "BLOB": b"x"}
 OWN = "append-only|frozen"
@@ -23,9 +23,9 @@ OWN = "append-only|frozen"
 
 
 @pytest.fixture(scope="module")
-def tables() -> Iterator[Counted]:
+def tables() -> Iterator[CountedConnection]:
     """All tables with two rows each."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None, factory=Counted)) as connection:
+    with closing(sqlite3.connect(":memory:", isolation_level=None, factory=CountedConnection)) as connection:
         made = migrations.made(migrations.latest_version())
         for row in sorted(made, key=lambda row: ["table", "index", "view", "trigger"].index(row.kind)):
             if row.sql is not None and not row.name.startswith("sqlite_"):
@@ -46,7 +46,7 @@ def insert(connection: sqlite3.Connection, table: str, number: int) -> tuple[str
 
 
 @pytest.fixture
-def filled(tables: Counted) -> Iterator[Counted]:
+def filled(tables: CountedConnection) -> Iterator[CountedConnection]:
     """Those tables, in a transaction that is not kept."""
     tables.execute("BEGIN")
     yield tables
@@ -55,7 +55,7 @@ def filled(tables: Counted) -> Iterator[Counted]:
 
 
 @pytest.mark.parametrize("kind", TWELVE)
-def test_a_trigger_of_any_kind_on_any_table_is_refused_when_it_would_run(filled: Counted, kind: str) -> None:
+def test_a_trigger_of_any_kind_on_any_table_is_refused_when_it_would_run(filled: CountedConnection, kind: str) -> None:
     verb = next(word for word in TWELVE[kind].split() if word in ("INSERT", "UPDATE", "DELETE"))
     for table in TABLES:
         columns = columns_of(filled, table)
@@ -76,7 +76,7 @@ INSERTED = [kind for kind, text in TWELVE.items() if "INSERT ON" in text]
 
 @pytest.mark.parametrize("kind", INSERTED)
 def test_rows_are_counted_also_where_a_trigger_is_not_seen(
-    filled: Counted, kind: str, monkeypatch: pytest.MonkeyPatch
+    filled: CountedConnection, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blind_to_strangers(monkeypatch)
     for table in TABLES:
@@ -122,7 +122,7 @@ def test_rows_are_counted_also_where_a_trigger_is_not_seen(
     ],
 )
 def test_what_was_swallowed_or_changed_beside_is_said(
-    filled: Counted, monkeypatch: pytest.MonkeyPatch, trigger: str, statement: str, said: str
+    filled: CountedConnection, monkeypatch: pytest.MonkeyPatch, trigger: str, statement: str, said: str
 ) -> None:
     blind_to_strangers(monkeypatch)
     filled.execute(f"CREATE TRIGGER stranger {trigger}")
@@ -131,28 +131,28 @@ def test_what_was_swallowed_or_changed_beside_is_said(
         filled.executemany(statement, [(8, "eight"), (9, "nine")])
 
 
-def test_what_is_there_already_may_be_left_out(filled: Counted) -> None:
+def test_what_is_there_already_may_be_left_out(filled: CountedConnection) -> None:
     for _ in range(2):
         filled.executemany("INSERT OR IGNORE INTO models VALUES (?, ?)", [(8, "eight"), (9, "nine"), (9, "nine")])
         filled.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", (8, "eight"))
     assert filled.execute("SELECT count(*) FROM models WHERE id > 7").fetchone() == (2,)
 
 
-def test_what_a_rule_of_the_table_would_drop_is_said(filled: Counted) -> None:
+def test_what_a_rule_of_the_table_would_drop_is_said(filled: CountedConnection) -> None:
     filled.execute("PRAGMA ignore_check_constraints = OFF")
     with pytest.raises(WrittenError, match="not there"):
         filled.execute("INSERT OR IGNORE INTO models VALUES (?, ?)", (8, None))
     filled.execute("PRAGMA ignore_check_constraints = ON")
 
 
-def test_a_table_that_ignores_what_it_has_is_found_out(filled: Counted) -> None:
+def test_a_table_that_ignores_what_it_has_is_found_out(filled: CountedConnection) -> None:
     filled.execute("DROP TABLE models")
     filled.execute("CREATE TABLE models (id, name UNIQUE ON CONFLICT IGNORE)")
     with pytest.raises(WrittenError, match="models: 3 rows were sent, 2 were written"):
         filled.executemany("INSERT INTO models VALUES (?, ?)", iter([(8, "x"), (9, "x"), (10, "z")]))
 
 
-def test_a_view_in_a_tables_place_is_found_out(filled: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_view_in_a_tables_place_is_found_out(filled: CountedConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     blind_to_strangers(monkeypatch)
     filled.execute("DROP TABLE skips")
     filled.execute("CREATE VIEW skips AS SELECT 1 AS annotator_id, 1 AS completion_id, 1.0 AS skipped_at")
@@ -162,7 +162,7 @@ def test_a_view_in_a_tables_place_is_found_out(filled: Counted, monkeypatch: pyt
         filled.execute("INSERT OR REPLACE INTO skips VALUES (?, ?, ?)", (1, 1, 1.0))
 
 
-def test_a_trigger_of_ours_that_says_something_else_is_refused(filled: Counted) -> None:
+def test_a_trigger_of_ours_that_says_something_else_is_refused(filled: CountedConnection) -> None:
     filled.execute("DROP TRIGGER item_states_changed")
     filled.execute("CREATE TRIGGER item_states_changed BEFORE UPDATE ON item_states BEGIN SELECT raise(IGNORE); END")
     forget(filled)
@@ -170,7 +170,7 @@ def test_a_trigger_of_ours_that_says_something_else_is_refused(filled: Counted) 
         filled.execute("UPDATE item_states SET gold = 1")
 
 
-def test_notes_that_are_forgotten_are_no_rows_changed_beside(filled: Counted) -> None:
+def test_notes_that_are_forgotten_are_no_rows_changed_beside(filled: CountedConnection) -> None:
     filled.execute("UPDATE sqlite_sequence SET seq = 29998 WHERE name = 'changes'")
     for number in range(10, 16):
         filled.execute("INSERT INTO item_states (completion_id, state) VALUES (?, 'final')", (number,))
@@ -197,16 +197,16 @@ def add_names(database: Database) -> None:
             connection.execute(f"INSERT INTO {table} (name) VALUES ('a')")
 
 
-def forget(connection: Counted) -> None:
+def forget(connection: CountedConnection) -> None:
     """Let it ask for triggers anew."""
     for counter in (-2, -1):
         connection.schema_is(counter)
 
 
 def blind_to_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
-    triggers = Counted.triggers
+    triggers = CountedConnection.triggers
 
-    def ours(self: Counted, sql: str, parameters: object) -> list[tuple[str, str]]:
+    def ours(self: CountedConnection, sql: str, parameters: object) -> list[tuple[str, str]]:
         return [found for found in triggers(self, sql, parameters) if found[0] != "stranger"]
 
-    monkeypatch.setattr(Counted, "triggers", ours)
+    monkeypatch.setattr(CountedConnection, "triggers", ours)

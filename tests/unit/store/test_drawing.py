@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.store.drawing import Frame, chance, drawn, in_order
+from workbench.store.drawing import SamplingFrame, chance, drawn, in_order
 
 SIZES = (1, 1, 2, 3, 10, 40, 143)
 
 
-def frame(sizes: list[int] | tuple[int, ...]) -> Frame:
+def frame(sizes: list[int] | tuple[int, ...]) -> SamplingFrame:
     """Questions of so many items, one after the other in the order of import."""
-    return Frame(np.arange(1, sum(sizes) + 1), np.repeat(np.arange(1, len(sizes) + 1), sizes))
+    return SamplingFrame(np.arange(1, sum(sizes) + 1), np.repeat(np.arange(1, len(sizes) + 1), sizes))
 
 
 @settings(deadline=None)
@@ -62,5 +62,5 @@ def test_a_seed_draws_the_same_and_another_one_other_items() -> None:
 def test_items_that_come_later_leave_the_draw_within_a_question_by_chance() -> None:
     # Row ids alone decide: a question's start does not depend on what else there is.
     found = frame([5, 5])
-    alone = Frame(found.item[:5], found.question[:5])
+    alone = SamplingFrame(found.item[:5], found.question[:5])
     assert chance(found)[:5].tolist() == pytest.approx(chance(alone).tolist())

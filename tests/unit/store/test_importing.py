@@ -24,7 +24,7 @@ from workbench.store.connection import Database, Durability
 from workbench.store.importing import (
     CHUNK,
     FileImport,
-    ImportedFile,
+    ImportKey,
     import_session,
 )
 from workbench.store.schema import DATA_INDEXES
@@ -178,7 +178,7 @@ def test_an_import_that_began_after_a_dead_one_keeps_its_rows(tmp_path: Path, nu
 
         def overtake() -> None:
             session = at_work.enter_context(import_session(database, "d"))
-            begun.append(at_work.enter_context(session.file(ImportedFile(path="f", format="jsonl", mapping="{}"))))
+            begun.append(at_work.enter_context(session.file(ImportKey(path="f", format="jsonl", mapping="{}"))))
             begun[0].add([item], [])
 
         overtaken = _Overtaken(path, number, overtake)
@@ -247,7 +247,7 @@ def test_an_import_that_can_not_be_undone_is_undone_by_the_next_one(
 
     def attempt() -> None:
         nonlocal full
-        file = ImportedFile(path="f", format="jsonl", mapping="{}")
+        file = ImportKey(path="f", format="jsonl", mapping="{}")
         with import_session(database, "d") as session, session.file(file) as target:
             target.add([item], [])
             full = True

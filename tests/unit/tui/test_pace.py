@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from workbench.tui.pace import ENOUGH, Pace, about, pace_parts
-from workbench.tui.widgets.title_bar import Part, fitted
+from workbench.tui.widgets.title_bar import RemarkPiece, fitted
 
 
 def paced(*seconds: float) -> Pace:
@@ -66,7 +66,13 @@ def test_times_are_told_roughly(seconds: float, words: str) -> None:
     assert about(seconds) == words
 
 
-PARTS = (Part("name", rank=4), Part("2 done"), Part("9 s each", rank=3), Part(""), Part("saved ✓"))
+PARTS = (
+    RemarkPiece("name", rank=4),
+    RemarkPiece("2 done"),
+    RemarkPiece("9 s each", rank=3),
+    RemarkPiece(""),
+    RemarkPiece("saved ✓"),
+)
 
 
 @pytest.mark.parametrize(

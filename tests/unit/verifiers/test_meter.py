@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbench.verifiers.meter import PATIENCE, Meter, Spent
+from workbench.verifiers.meter import PATIENCE, Meter, ProcessUsage
 
 SPIN = "while True: pass"
 SLEEP = "import time; time.sleep(600)"
@@ -94,8 +94,8 @@ def test_nobody_s_process_computes_nothing() -> None:
 
 
 def test_which_time_is_over() -> None:
-    assert Spent(0.9, 9.9, exact=True).over(1) is None
-    assert Spent(1.0, 1.0, exact=True).over(1) == "cpu"
-    assert Spent(0.9, PATIENCE, exact=False).over(1) == "wall"
-    assert Spent(0.9, 9.8, exact=True).left(1) == pytest.approx(0.1)
-    assert Spent(2.0, 99.0, exact=True).left(1) > 0
+    assert ProcessUsage(0.9, 9.9, exact=True).over(1) is None
+    assert ProcessUsage(1.0, 1.0, exact=True).over(1) == "cpu"
+    assert ProcessUsage(0.9, PATIENCE, exact=False).over(1) == "wall"
+    assert ProcessUsage(0.9, 9.8, exact=True).left(1) == pytest.approx(0.1)
+    assert ProcessUsage(2.0, 99.0, exact=True).left(1) > 0

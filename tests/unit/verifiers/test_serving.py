@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.verifiers.serving import limits_from, number, server_from, switch, whole
 
 LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
@@ -14,7 +14,7 @@ LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
 
 def test_what_is_not_said_has_its_default() -> None:
     server = server_from(LOCAL)
-    assert server == Server(profile="openai-compatible", base_urls=("http://localhost:8000/v1",), model="m")
+    assert server == ModelServer(profile="openai-compatible", base_urls=("http://localhost:8000/v1",), model="m")
     assert limits_from({}) == Limits()
 
 
@@ -33,7 +33,7 @@ def test_everything_can_be_said() -> None:
         "max_cost": "0",
         "strategy": "another's option",
     }
-    assert server_from(options) == Server(
+    assert server_from(options) == ModelServer(
         profile="vllm", base_urls=("http://a:1/v1", "http://b:2/v1"), model="m", key_variable="MY_KEY_2", timeout_s=2.5
     )
     assert limits_from(options) == Limits(concurrency=7, rpm=0.5, tpm=1e6, max_calls=0, max_tokens=10, max_cost=0)

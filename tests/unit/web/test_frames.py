@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.web.serve.app_process import Size
-from workbench.web.serve.frames import Focused, Pinged, Resized, Typed, parse, size_of
+from workbench.web.serve.frames import Focused, KeysFrame, Pinged, Resized, parse, size_of
 
 
 @pytest.mark.parametrize(
     ("message", "meaning"),
     [
-        (["stdin", "1"], Typed(b"1")),
-        (["stdin", "é\x1b[A"], Typed("é\x1b[A".encode())),
+        (["stdin", "1"], KeysFrame(b"1")),
+        (["stdin", "é\x1b[A"], KeysFrame("é\x1b[A".encode())),
         (["resize", {"width": 80, "height": 24}], Resized(Size(80, 24))),
         (["focus"], Focused(True)),
         (["blur"], Focused(False)),
@@ -48,7 +48,7 @@ def test_what_is_no_message(text: str | None) -> None:
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_anything_else_is_refused_and_nothing_worse(text: str) -> None:
     with contextlib.suppress(ValueError):
-        assert isinstance(parse(text), Typed | Resized | Focused | Pinged)
+        assert isinstance(parse(text), KeysFrame | Resized | Focused | Pinged)
 
 
 def test_sizes() -> None:

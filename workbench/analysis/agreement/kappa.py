@@ -15,7 +15,7 @@ from workbench.analysis.intervals import Z95
 _NOTHING = 1e-9
 
 
-class Pairs(NamedTuple):
+class LabelPairs(NamedTuple):
     """Every two people with an item in common, arrays of one length, in order of their numbers.
 
     Attributes:
@@ -35,7 +35,7 @@ class Pairs(NamedTuple):
     error: FloatArray
 
 
-def pairs(ratings: Ratings) -> Pairs:
+def pairs(ratings: Ratings) -> LabelPairs:
     """Cohen's kappa of every two people, on the items both have rated.
 
     kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. Standard error: sqrt((A + B - C) / n) / (1 - pe) with
@@ -61,7 +61,7 @@ def pairs(ratings: Ratings) -> Pairs:
     tables = _Tables(pair, row % ratings.categories, column % ratings.categories, count, ratings.categories)
     n, observed, kappa, error = _cohen(tables, len(keys))
     a, b = np.divmod(keys, ratings.annotators)
-    return Pairs(a, b, n.astype(np.int64), observed, kappa, error)
+    return LabelPairs(a, b, n.astype(np.int64), observed, kappa, error)
 
 
 class Cohen(NamedTuple):

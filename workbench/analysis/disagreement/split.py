@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
-from workbench.analysis.disagreement.votes import Counted, Ranking, counted, falling, of
+from workbench.analysis.disagreement.votes import Ranking, VoteCounts, counted, falling, of
 from workbench.model.verdict import Outcome
 
 
@@ -70,7 +70,7 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
     return Splits(falling(place, score), tuple(sizes.tolist()), unvoted)
 
 
-def weights(votes: Sequence[IntArray], said: Counted, full: BoolArray) -> FloatArray:
+def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> FloatArray:
     """What each verifier's vote weighs: the log-odds of its siding with the majority of the others, at least .01.
 
     No gold is needed. Counted over fully voted items on which the others have a majority; one item for and one

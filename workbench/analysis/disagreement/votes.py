@@ -11,7 +11,7 @@ from workbench.analysis.arrays import BoolArray, FloatArray, IntArray
 from workbench.model.verdict import Outcome
 
 
-class Counted(NamedTuple):
+class VoteCounts(NamedTuple):
     """How many verifiers say "correct" and "incorrect" of each item."""
 
     yes: IntArray
@@ -30,7 +30,7 @@ class Ranking(NamedTuple):
     score: FloatArray
 
 
-def counted(votes: Sequence[IntArray], items: int) -> Counted:
+def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
     """Count the decided verdicts of each item.
 
     Args:
@@ -41,7 +41,7 @@ def counted(votes: Sequence[IntArray], items: int) -> Counted:
     for vote in votes:
         yes += vote == Outcome.CORRECT
         no += vote == Outcome.INCORRECT
-    return Counted(yes, no)
+    return VoteCounts(yes, no)
 
 
 def falling(place: IntArray, score: FloatArray) -> Ranking:

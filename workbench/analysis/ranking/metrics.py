@@ -21,7 +21,7 @@ _NOTHING = 1e-24
 """The square of a difference between scores that is 0 but for rounding."""
 
 
-class Scored(NamedTuple):
+class ProblemScores(NamedTuple):
     """One problem's solutions, at least one; arrays with one value a solution.
 
     Attributes:
@@ -59,7 +59,7 @@ class ProblemFigures(NamedTuple):
     spread: float
 
 
-class Figures(Struct, frozen=True, kw_only=True):
+class MetricFigures(Struct, frozen=True, kw_only=True):
     """Figures of many problems, each None without problems; see `model.ranking.RankingRow`."""
 
     problems: int
@@ -70,7 +70,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     kendall_undefined: int
 
 
-def of_problem(problem: Scored, *, shared: bool, normalise: bool) -> ProblemFigures:
+def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> ProblemFigures:
     """One problem's figures.
 
     Args:
@@ -106,7 +106,7 @@ def _credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
     return (hit if shared else min(hit, 1)) / int(tied.sum())
 
 
-def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> Figures:
+def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> MetricFigures:
     """The figures of a data set with 95 % intervals; an undefined coefficient counts as 0.
 
     Top-1, Bottom-1 and the coefficients are means over problems; MAE and R² are over all solutions. The intervals are
@@ -125,7 +125,7 @@ def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> 
     places = np.arange(len(found))
     drawn = intervals(places, len(found), places, measures, samples=samples, seed=seed) if found else {}
     of_field = dict(zip(ProblemFigures._fields, undefined, strict=True))
-    return Figures(
+    return MetricFigures(
         problems=len(found),
         solutions=int(named["solutions"].sum()),
         values={name: float(measure(everyone)[0]) if found else None for name, measure in measures.items()},

@@ -58,7 +58,7 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
         threshold: Least Jaccard index of two texts that say the same, above 0.
         size: Tokens in a shingle.
     """
-    pool = _Pool(texts, size)
+    pool = _TextPool(texts, size)
     stay: dict[int, list[int]] = {}
     gone = []
     for place in range(len(texts)):
@@ -75,7 +75,7 @@ def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> li
     return gone
 
 
-class _Pool:
+class _TextPool:
     """Texts as sets of numbers: their shingles, the rarest first, and their words."""
 
     def __init__(self, texts: Sequence[Wording], size: int) -> None:

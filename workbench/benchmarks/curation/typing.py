@@ -7,7 +7,7 @@ from typing import NamedTuple
 from workbench.model.curation import PoolQuestion, TypeOrigin
 
 
-class Typed(NamedTuple):
+class NamedType(NamedTuple):
     """A type or subtype, and who says it."""
 
     code: str
@@ -19,7 +19,7 @@ class Typed(NamedTuple):
         return self.code[0]
 
 
-def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> Typed | None:
+def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
     """A question's type; None where there is none, or people differ.
 
     Args:
@@ -28,14 +28,14 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> Typed |
     if question.disputed:
         return None
     if question.people_type is not None:
-        return Typed(question.people_type, "people")
+        return NamedType(question.people_type, "people")
     if question.file_type is not None:
-        return Typed(question.file_type, "file")
+        return NamedType(question.file_type, "file")
     if confirmed:
         return None
     if question.said_alone is not None:
-        return Typed(question.said_alone, "one person")
-    return None if question.proposed is None else Typed(question.proposed, "model")
+        return NamedType(question.said_alone, "one person")
+    return None if question.proposed is None else NamedType(question.proposed, "model")
 
 
 def origin(question: PoolQuestion) -> str:

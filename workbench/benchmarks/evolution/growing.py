@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from workbench.benchmarks.draws import draw
 from workbench.benchmarks.evolution.filters import columns, shown_to_beat, shown_to_split, splits, stays
-from workbench.benchmarks.evolution.prompts import Shown, for_tests
+from workbench.benchmarks.evolution.prompts import ShownProblem, for_tests
 from workbench.benchmarks.evolution.replies import Taken, taken_of
 from workbench.benchmarks.evolution.representatives import adversarial, discriminative
-from workbench.llm.records import Message
+from workbench.llm.records import PromptMessage
 from workbench.model.code import BROKEN, PASS, Problem
 from workbench.model.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, Mode, vector_of
 from workbench.model.spelling import bound_names
@@ -26,7 +26,7 @@ NO_TESTS: Final = "no_tests"
 """No test is left to show: fewer than a tenth of the solutions pass each."""
 
 
-class Planned(Struct, frozen=True, kw_only=True):
+class PlannedStep(Struct, frozen=True, kw_only=True):
     """A step that is ready to be asked for.
 
     Attributes:
@@ -45,7 +45,7 @@ class Planned(Struct, frozen=True, kw_only=True):
         return None if self.view else NO_TESTS
 
 
-def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> Planned:
+def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
     """Choose tests and solutions for the next step."""
     vectors = evolved.vectors
     chance = draw(settings.seed, evolved.task_id, round, mode)
@@ -53,17 +53,17 @@ def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mod
     view = shown_to_beat(tests, settings) if mode == "adversarial" else shown_to_split(tests, settings, chance)
     seen = ["".join(vector[place] for place in view) for vector in vectors]
     shown = adversarial(seen, chance, settings.objective) if mode == "adversarial" else discriminative(seen, chance)
-    return Planned(round=round, mode=mode, shown=tuple(shown) if view else (), view=tuple(view))
+    return PlannedStep(round=round, mode=mode, shown=tuple(shown) if view else (), view=tuple(view))
 
 
 def request(
-    plan: Planned,
+    plan: PlannedStep,
     evolved: Evolved,
     problem: Problem,
     programs: Mapping[int, str],
     settings: EvolutionSettings,
     secret: bytes,
-) -> tuple[Message, ...]:
+) -> tuple[PromptMessage, ...]:
     """What the model is asked.
 
     Args:
@@ -71,7 +71,7 @@ def request(
         secret: The database's own, for the lines around texts.
     """
     vectors, tests = evolved.vectors, evolved.tests
-    shown = Shown(
+    shown = ShownProblem(
         question=problem.prompt,
         entry_point=problem.entry_point,
         programs=[programs[place] for place in plan.shown],
@@ -89,7 +89,7 @@ def read(reply: str | None, evolved: Evolved, problem: Problem) -> Taken:
 
 
 def grown(
-    plan: Planned,
+    plan: PlannedStep,
     taken: Taken,
     outcomes: Sequence[str],
     reference: str | None,

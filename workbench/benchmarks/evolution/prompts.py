@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.llm.records import Message
+from workbench.llm.records import PromptMessage
 from workbench.model.code import CodeTest
 from workbench.model.evolution import Mode
 from workbench.verifiers.control_tokens import neutralised
@@ -66,7 +66,7 @@ PROMPTS: Final = blake2b("\0".join((_SYSTEM, *_AIMS.values(), _RULES, _REFINE)).
 """Names the words above: a reply belongs to the words it answers."""
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class ShownProblem(Struct, frozen=True, kw_only=True):
     """What a model is shown of a problem.
 
     Attributes:
@@ -84,7 +84,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     vectors: Sequence[str]
 
 
-def for_tests(mode: Mode, shown: Shown, count: int, secret: bytes) -> tuple[Message, ...]:
+def for_tests(mode: Mode, shown: ShownProblem, count: int, secret: bytes) -> tuple[PromptMessage, ...]:
     """The request of one step of a round.
 
     Args:
@@ -108,12 +108,12 @@ def for_tests(mode: Mode, shown: Shown, count: int, secret: bytes) -> tuple[Mess
     )
 
 
-def for_problem(question: str, solution: str, count: int, secret: bytes) -> tuple[Message, ...]:
+def for_problem(question: str, solution: str, count: int, secret: bytes) -> tuple[PromptMessage, ...]:
     """The request to write a problem of standard input anew, with a function to write and about ``count`` tests."""
     return _messages(_REFINE.format(count=count), [("problem", question), ("program", solution)], secret)
 
 
-def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tuple[Message, ...]:
+def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tuple[PromptMessage, ...]:
     """What is wanted, then the data: each part by its name, between lines that its author could not have written."""
     texts = [neutralised(text) for _, text in parts]
     line = delimiter(secret, texts)
@@ -121,7 +121,7 @@ def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tu
     if any(text != given for text, (_, given) in zip(texts, parts, strict=True)):
         system = f"{system} {BROKEN_NOTICE.strip()}"
     blocks = [f"{name}:\n{fenced(text, line)}" for (name, _), text in zip(parts, texts, strict=True)]
-    return (Message("system", system), Message("user", "\n\n".join([words, *blocks])))
+    return (PromptMessage("system", system), PromptMessage("user", "\n\n".join([words, *blocks])))
 
 
 def _cut(source: str) -> str:

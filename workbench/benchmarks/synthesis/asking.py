@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, get_args
 
-from workbench.llm.records import Message
+from workbench.llm.records import PromptMessage
 from workbench.model.code import Problem
 from workbench.model.synthesis import SolutionKind
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.prompt import Prompt, prompt
 from workbench.verifiers.judges.told import told
 
@@ -29,7 +29,7 @@ PROMPTS: Final[dict[str, str]] = {
 """sha256 of the words of each request, by what it asks for."""
 
 
-def request_for_tests(problem: Problem, count: int, secret: bytes, solution: str = "") -> tuple[Message, ...]:
+def request_for_tests(problem: Problem, count: int, secret: bytes, solution: str = "") -> tuple[PromptMessage, ...]:
     """The request for tests of a problem.
 
     Args:
@@ -40,17 +40,17 @@ def request_for_tests(problem: Problem, count: int, secret: bytes, solution: str
     return _request(_TESTS, problem, secret, {"question": problem.prompt, "solution": solution}, count=str(count))
 
 
-def request_for_solution(problem: Problem, kind: SolutionKind, secret: bytes) -> tuple[Message, ...]:
+def request_for_solution(problem: Problem, kind: SolutionKind, secret: bytes) -> tuple[PromptMessage, ...]:
     """The request for a solution; ``secret`` as with `request_for_tests`."""
     return _request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
 
 
 def _request(
     asked: Prompt, problem: Problem, secret: bytes, texts: dict[str, str], **words: str
-) -> tuple[Message, ...]:
+) -> tuple[PromptMessage, ...]:
     name = problem.entry_point or ""
     # Only texts have lines around them: what is put in beside them must be a bare name.
     call = told(asked.call, entry_point=name if name.isidentifier() else "", **words)
     if not texts.get("solution"):
         call = told(call, solution="")
-    return Case(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages
+    return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(call).chat.messages

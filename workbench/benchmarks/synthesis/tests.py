@@ -34,7 +34,7 @@ MOST_FOUND: Final = 1_000
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class ReplyReading(Struct, frozen=True, kw_only=True):
     """How replies are read.
 
     Attributes:
@@ -49,7 +49,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     filters: frozenset[str] = frozenset(FILTERS)
 
 
-class Written(Struct, frozen=True):
+class ParsedTests(Struct, frozen=True):
     """The tests of a reply.
 
     Attributes:
@@ -63,7 +63,7 @@ class Written(Struct, frozen=True):
     dropped: Counter[str]
 
 
-def read_tests(reply: str, problem: Problem, reading: Reading) -> Written:
+def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTests:
     """The tests that a reply holds.
 
     They stand between ``<assertion>`` and ``</assertion>`` behind the last ``</think>``; one whose end is missing is
@@ -84,7 +84,7 @@ def read_tests(reply: str, problem: Problem, reading: Reading) -> Written:
             kept[key] = CodeTest(form=form_of(text), source=text)
         else:
             dropped[fault] += 1
-    return Written(tuple(kept.values()), len(found), dropped)
+    return ParsedTests(tuple(kept.values()), len(found), dropped)
 
 
 def extracted(reply: str) -> list[str]:

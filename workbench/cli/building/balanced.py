@@ -60,7 +60,7 @@ def command(
     A1 = 32
     "B4 - Set" = 25
     """
-    from workbench.services.building.balanced import Wanted, build_balanced
+    from workbench.services.building.balanced import BalancedTargets, build_balanced
 
     file = None if quota is None or quota in _PRESETS else Path(quota)
     if file is not None and not file.is_file():
@@ -68,7 +68,7 @@ def command(
     with project_at(database) as project:
         report = build_balanced(
             project,
-            Wanted(quota=None if file else quota, file=file, **wanted),
+            BalancedTargets(quota=None if file else quota, file=file, **wanted),
             name=name,
             selection=selection_of(where),
             seed=seed,

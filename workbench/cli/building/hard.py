@@ -43,12 +43,12 @@ def command(
     The same call once that is done freezes the set, without what people called unsuitable. The judges are marked in
     every table from the queue on.
     """
-    from workbench.services.building.hard import Asked, build_hard
+    from workbench.services.building.hard import HardSetOptions, build_hard
 
     with project_at(database) as project:
         report = build_hard(
             project,
-            Asked(runs=_runs(runs), selection=selection_of(where) if where else None, **asked),
+            HardSetOptions(runs=_runs(runs), selection=selection_of(where) if where else None, **asked),
             name=name,
             dry_run=dry_run,
             new_version=new_version,

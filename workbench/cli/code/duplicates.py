@@ -24,7 +24,7 @@ from workbench.cli.common import (
 from workbench.cli.writing import OutputPath, to_stdout
 
 if TYPE_CHECKING:
-    from workbench.services.coding.evolution.duplicates import Compared
+    from workbench.services.coding.evolution.duplicates import ProblemCosines
     from workbench.services.project import Project
 
 
@@ -87,7 +87,7 @@ def command(
 
 def _embedded(
     project: Project, model: str | None, options: tuple[str, ...], local: str | None, trust: bool
-) -> Compared:
+) -> ProblemCosines:
     """The problems of a database with embeddings of one of two origins."""
     from workbench.services.coding.evolution.duplicates import from_local, from_server
     from workbench.services.generation import models_from

@@ -79,12 +79,12 @@ def command(
     that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
     function is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
     """
-    from workbench.services.coding.evolution.refining import USUAL, Wish, refine
+    from workbench.services.coding.evolution.refining import USUAL, RefinementOptions, refine
     from workbench.services.coding.sandbox import opened_sandbox
     from workbench.services.coding.targets import code_dataset
     from workbench.services.generation import generating, models_from
 
-    wish = Wish(asked=asked, fewest=fewest)
+    wish = RefinementOptions(asked=asked, fewest=fewest)
     with project_at(database) as project:
         found = code_dataset(project, dataset)
         models = models_from(project, [model], options_of(options), USUAL)

@@ -83,12 +83,12 @@ def command(
     one. The same command goes on, and asks nothing twice.
     """
     from workbench.services.coding.sandbox import opened_sandbox
-    from workbench.services.coding.synthesis.solution_writing import USUAL, Wish, kinds_of, write_solutions
+    from workbench.services.coding.synthesis.solution_writing import USUAL, SolutionOptions, kinds_of, write_solutions
     from workbench.services.coding.targets import Targets
     from workbench.services.generation import models_from
 
     with project_at(database) as project:
-        wish = Wish(name=name, kinds=kinds_of(kinds), k=k, rounds=rounds, suites=suites)
+        wish = SolutionOptions(name=name, kinds=kinds_of(kinds), k=k, rounds=rounds, suites=suites)
         chosen = models_from(project, models, options_of(options), USUAL)
         targets = Targets(dataset=dataset, tasks=tasks, limit=limit)
         with opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe) as sandbox, drawing() as watch:

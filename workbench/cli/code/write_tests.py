@@ -69,12 +69,12 @@ def command(
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.services.coding.synthesis.suite_writing import USUAL, Wish, reading_of, write_tests
+    from workbench.services.coding.synthesis.suite_writing import USUAL, SuiteOptions, reading_of, write_tests
     from workbench.services.coding.targets import Targets
     from workbench.services.generation import models_from
 
     with project_at(database) as project:
-        wish = Wish(suite=suite, with_solution=with_solution, reading=reading_of(count, filters, strip=strip))
+        wish = SuiteOptions(suite=suite, with_solution=with_solution, reading=reading_of(count, filters, strip=strip))
         chosen = models_from(project, models, options_of(options), USUAL)
         targets = Targets(dataset=dataset, tasks=tasks, limit=limit)
         with drawing() as watch:

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.formats.documents import Document, documents, whole
+from workbench.formats.documents import SourceDocument, documents, whole
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.formats.records import decoded
@@ -67,7 +67,7 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
             yield found
 
 
-def _rows(path: Path) -> Iterator[Document | Refusal]:
+def _rows(path: Path) -> Iterator[SourceDocument | Refusal]:
     """A row a line; of one JSON document the rows of its list, or the whole of it."""
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
@@ -76,13 +76,13 @@ def _rows(path: Path) -> Iterator[Document | Refusal]:
             return
         text = whole(stream, path)
         if text.lstrip().startswith(b"{"):
-            yield Document(1, text, text)
+            yield SourceDocument(1, text, text)
             return
     with open_stream(path) as (stream, _):
         yield from documents(stream, "json", path, DEFAULT_MAX_LINE)
 
 
-def _taken(row: Document) -> Iterator[CandidateLine | Refusal]:
+def _taken(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
     """The problem in a row, or the problems by name."""
     by_name = _named(row.json)
     for name, json in by_name.items() if by_name else [(None, row.json)]:

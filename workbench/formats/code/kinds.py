@@ -20,7 +20,7 @@ from workbench.formats.code import (
     scoring,
 )
 from workbench.formats.code.row import CodeRow
-from workbench.formats.documents import Document
+from workbench.formats.documents import SourceDocument
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.source import CodeFormat
 from workbench.model.code_record import CodeRecord
@@ -30,7 +30,7 @@ Read = Callable[[CodeRow], Iterable[CodeRecord]]
 """What a row holds; a problem stands before its solutions."""
 
 
-class _Kind(Struct, frozen=True):
+class _FileKind(Struct, frozen=True):
     """One kind of file.
 
     Attributes:
@@ -44,19 +44,19 @@ class _Kind(Struct, frozen=True):
     problems: bool = True
 
 
-_KINDS: Final[dict[CodeFormat, _Kind]] = {
-    "problems": _Kind(own.holds_problems, lambda: own.problems),
-    "solutions": _Kind(own.holds_solutions, lambda: own.solutions, problems=False),
-    "scoring-verifiers": _Kind(scoring.fits, lambda: scoring.read),
-    "evalplus": _Kind(evalplus.fits, lambda: evalplus.read),
-    "bigcodebench": _Kind(bigcodebench.fits, lambda: bigcodebench.read),
-    "humaneval": _Kind(humaneval.fits, lambda: humaneval.read),
-    "mbpp": _Kind(mbpp.fits, lambda: mbpp.read),
-    "apps": _Kind(apps.fits_apps, lambda: apps.apps),
-    "taco": _Kind(apps.fits_taco, lambda: apps.taco),
-    "livecodebench": _Kind(livecodebench.fits, lambda: livecodebench.read),
-    "evolvecoder": _Kind(evolvecoder.fits, lambda: evolvecoder.read),
-    "samples": _Kind(samples.fits, samples.numbering, problems=False),
+_KINDS: Final[dict[CodeFormat, _FileKind]] = {
+    "problems": _FileKind(own.holds_problems, lambda: own.problems),
+    "solutions": _FileKind(own.holds_solutions, lambda: own.solutions, problems=False),
+    "scoring-verifiers": _FileKind(scoring.fits, lambda: scoring.read),
+    "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
+    "bigcodebench": _FileKind(bigcodebench.fits, lambda: bigcodebench.read),
+    "humaneval": _FileKind(humaneval.fits, lambda: humaneval.read),
+    "mbpp": _FileKind(mbpp.fits, lambda: mbpp.read),
+    "apps": _FileKind(apps.fits_apps, lambda: apps.apps),
+    "taco": _FileKind(apps.fits_taco, lambda: apps.taco),
+    "livecodebench": _FileKind(livecodebench.fits, lambda: livecodebench.read),
+    "evolvecoder": _FileKind(evolvecoder.fits, lambda: evolvecoder.read),
+    "samples": _FileKind(samples.fits, samples.numbering, problems=False),
 }
 """In the order in which a file's keys are compared: one whose keys are among another's comes after it."""
 
@@ -71,11 +71,11 @@ def kind_of(keys: Collection[str]) -> CodeFormat | None:
     return next((name for name, kind in _KINDS.items() if kind.fits(keys)), None)
 
 
-def reader(format: CodeFormat) -> Callable[[Document], Iterator[CodeRecord | Refusal]]:
+def reader(format: CodeFormat) -> Callable[[SourceDocument], Iterator[CodeRecord | Refusal]]:
     """A function that gives the records of a row, or why it can't be taken, as a whole."""
     read = _KINDS[format].start()
 
-    def records(document: Document) -> Iterator[CodeRecord | Refusal]:
+    def records(document: SourceDocument) -> Iterator[CodeRecord | Refusal]:
         try:
             found = list(read(CodeRow(document.line, document.json, document.raw)))
         except RefusedError as error:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Sequence
 
 from workbench.formats.code.row import CodeRow
-from workbench.formats.code.splitting import Split, split_module
+from workbench.formats.code.splitting import SplitSource, split_module
 from workbench.formats.code.suites import named, program, tests_from
 from workbench.model.assertion import parsed
 from workbench.model.code import Problem
@@ -29,7 +29,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     code, base = row.text("code"), tests_from(row, "test_list")
     entry_point = called(code, [test.source for test in base])
     plus = row.maybe_text("test")
-    split = split_module(plus, entry_point) if plus is not None else Split()
+    split = split_module(plus, entry_point) if plus is not None else SplitSource()
     before = [row.maybe_text("test_setup_code") or "", *row.texts("test_imports")]
     whole = _joined([*before, *(test.source for test in base)])
     problem = Problem(

@@ -27,7 +27,7 @@ CANDIDATE: Final = "candidate"
 _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
-class Split(Struct, frozen=True):
+class SplitSource(Struct, frozen=True):
     """Test code taken apart.
 
     Attributes:
@@ -39,18 +39,18 @@ class Split(Struct, frozen=True):
     setup: str = ""
 
 
-def split_check(source: str, entry_point: str) -> Split:
+def split_check(source: str, entry_point: str) -> SplitSource:
     """Take ``def check(candidate): …`` apart, the function that HumanEval's test code defines."""
     tree, sources = _read(source)
     checks = [node for node in tree if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(checks) != 1 or len(checks[0].args.args) != 1 or checks[0].decorator_list:
-        return Split()
+        return SplitSource()
     parameter = checks[0].args.args[0].arg
     around = [node for node in tree if node is not checks[0] and not _unneeded(node)]
     return _Splitter(around, sources).split(checks[0].body, f"{parameter} = {entry_point}")
 
 
-def split_module(source: str, entry_point: str | None) -> Split:
+def split_module(source: str, entry_point: str | None) -> SplitSource:
     """Take test code apart whose checks stand outside any function, as in MBPP+."""
     tree, sources = _read(source)
     splitter = _Splitter([node for node in tree if isinstance(node, _DEFINES)], sources)
@@ -65,7 +65,7 @@ def _read(source: str) -> tuple[list[ast.stmt], Sources]:
     return [] if tree is None else tree.body, Sources(text)
 
 
-class _Piece(Struct, frozen=True):
+class _Check(Struct, frozen=True):
     """One check and the statements before it that it needs."""
 
     before: list[ast.stmt]
@@ -86,7 +86,7 @@ class _Splitter:
         self._sources = sources
         self._helpers = {node.name for node in around if isinstance(node, ast.FunctionDef) and self.names(node).asserts}
 
-    def split(self, body: Sequence[ast.stmt], binding: str) -> Split:
+    def split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
         """The checks of a body as tests.
 
         Args:
@@ -96,37 +96,37 @@ class _Splitter:
             return self._split(body, binding)
         except RecursionError:
             # Deeper than a tree can be written down again.
-            return Split()
+            return SplitSource()
 
-    def _split(self, body: Sequence[ast.stmt], binding: str) -> Split:
+    def _split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
         pieces = list(self._pieces(body))
         if not pieces or any(not isinstance(node, _DEFINES) and not self._harmless(node) for node in self._around):
-            return Split()
+            return SplitSource()
         if not self._independent(pieces):
-            return Split()
+            return SplitSource()
         known = tolerance.is_known(self._around)
         tests: list[str] = []
         room = LONGEST_TOGETHER
         for test in (test for piece in pieces for test in self._tests(piece, known)):
             room -= len(test)
             if room < 0:
-                return Split()
+                return SplitSource()
             tests.append(test)
         if known:
             preamble = tolerance.preamble(self._around, needed=any(f"{tolerance.NAME}(" in test for test in tests))
         else:
             preamble = [ast.unparse(node) for node in self._around]
-        return Split(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
+        return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
 
-    def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_Piece]:
+    def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_Check]:
         """The checks of a body, in order; none where something stands in it that belongs to no check."""
         before: list[ast.stmt] = []
-        found: list[_Piece] = []
+        found: list[_Check] = []
         for node in body:
             if _idle(node):
                 continue
             if self._is_check(node):
-                found.append(_Piece(self._needed(before, node), node))
+                found.append(_Check(self._needed(before, node), node))
                 understood = isinstance(node, ast.Assert | ast.For | ast.Expr)
             else:
                 before.append(node)
@@ -158,7 +158,7 @@ class _Splitter:
                 wanted |= names.loaded
         return kept[::-1]
 
-    def _independent(self, pieces: Sequence[_Piece]) -> bool:
+    def _independent(self, pieces: Sequence[_Check]) -> bool:
         """Whether no check could change what another one sees: nothing that can be changed is shared."""
         users: dict[str, int] = {}
         later: set[str] = set()
@@ -173,7 +173,7 @@ class _Splitter:
                 return False
         return True
 
-    def _tests(self, piece: _Piece, known: bool) -> Iterator[str]:
+    def _tests(self, piece: _Check, known: bool) -> Iterator[str]:
         rounds = None
         if isinstance(piece.check, ast.For):
             rounds = unrolled(piece.before, piece.check, self._sources, self.names)

@@ -39,7 +39,7 @@ def assertion(out, exp, atol):
 """The same without numpy, except that shapes are not broadcast."""
 
 
-class Compared(Struct, frozen=True):
+class ToleranceLoop(Struct, frozen=True):
     """A loop's body ``assertion(function(*given), wanted, atol)``.
 
     Attributes:
@@ -75,7 +75,7 @@ def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
     return [*texts, DEFINITION] if needed else texts
 
 
-def compared(body: Sequence[ast.stmt]) -> Compared | None:
+def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
     """The comparison in a loop's body; None for any other body."""
     if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
         return None
@@ -89,7 +89,7 @@ def compared(body: Sequence[ast.stmt]) -> Compared | None:
             ],
             keywords=[],
         ):
-            return Compared(function, given, wanted, float(atol))
+            return ToleranceLoop(function, given, wanted, float(atol))
     return None
 
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.errors import FormatError
-from workbench.formats.documents import Document, Row, whole
+from workbench.formats.documents import Row, SourceDocument, whole
 from workbench.formats.explain import RefusedError, explain_document, refusal
 from workbench.formats.lines import Stream
 from workbench.formats.logs import inspect_zip
@@ -101,7 +101,7 @@ def _members(file: inspect_zip.EvalFile, path: Path) -> Iterator[Row]:
         except RefusedError as error:
             yield refusal(number, name.encode(errors="replace"), error)
         else:
-            yield Document(number, _row(header, raw, more), raw)
+            yield SourceDocument(number, _row(header, raw, more), raw)
 
 
 def _elements(text: bytes, path: Path) -> Iterator[Row]:
@@ -119,7 +119,7 @@ def _elements(text: bytes, path: Path) -> Iterator[Row]:
             message = "The sample can't be read: it is nested too deeply, or a character in it is none."
             yield refusal(number, b"", RefusedError("bad_json", None, message))
         else:
-            yield Document(number, _row(header, raw, {}), raw)
+            yield SourceDocument(number, _row(header, raw, {}), raw)
 
 
 def _header_of_zip(file: inspect_zip.EvalFile, path: Path) -> Header:

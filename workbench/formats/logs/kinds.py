@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from workbench.formats.documents import Document, Row
+from workbench.formats.documents import Row, SourceDocument
 from workbench.formats.explain import RefusedError, refusal
 from workbench.formats.lines import Stream
 from workbench.formats.logs import (
@@ -90,7 +90,7 @@ def items(
             yield refusal(row.line, row.raw, error), ()
         else:
             for item, grades in found:
-                yield Document(row.line, item, row.raw, row.unterminated), grades
+                yield SourceDocument(row.line, item, row.raw, row.unterminated), grades
 
 
 def _encoded(item: Mapping[str, Any]) -> bytes:

@@ -47,12 +47,12 @@ def begin(path: Path) -> Read:
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
         key = repr(row.get("doc_id"))
         met[key] += 1
-        return _completions(_Sample.of(row, run, met[key]))
+        return _completions(_LmEvalSample.of(row, run, met[key]))
 
     return read
 
 
-class _Sample(Struct, frozen=True, kw_only=True):
+class _LmEvalSample(Struct, frozen=True, kw_only=True):
     """A row, checked.
 
     Attributes:
@@ -72,7 +72,7 @@ class _Sample(Struct, frozen=True, kw_only=True):
     own: frozenset[str]
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], run: Run, occurrence: int) -> _Sample:
+    def of(cls, row: Mapping[str, Any], run: Run, occurrence: int) -> _LmEvalSample:
         """A row's sample.
 
         Args:
@@ -135,7 +135,7 @@ class _Sample(Struct, frozen=True, kw_only=True):
         )
 
 
-def _completions(sample: _Sample) -> Iterator[Logged]:
+def _completions(sample: _LmEvalSample) -> Iterator[Logged]:
     first = sample.responses[0][0] if sample.responses[0] else None
     if isinstance(first, list):
         return _chosen(sample)
@@ -145,7 +145,7 @@ def _completions(sample: _Sample) -> Iterator[Logged]:
     raise RefusedError("unsupported", "resps", message)
 
 
-def _generated(sample: _Sample) -> Iterator[Logged]:
+def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
     """Every response. What a filter took is the first one, unless it is what most of them say."""
     reference = _reference(sample.row.get("target"))
     filtered = sample.row.get("filtered_resps")
@@ -164,7 +164,7 @@ def _generated(sample: _Sample) -> Iterator[Logged]:
             yield sample.logged(question, reference, response, others if number else first)
 
 
-def _chosen(sample: _Sample) -> Iterator[Logged]:
+def _chosen(sample: _LmEvalSample) -> Iterator[Logged]:
     """The option that each metric takes for the answer; those that take the same one share a completion."""
     options = options_of(sample.requests, sample.responses)
     chosen: dict[str, list[Grade]] = {}

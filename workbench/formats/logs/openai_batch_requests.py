@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from workbench.errors import FormatError
-from workbench.formats.documents import Document, documents
+from workbench.formats.documents import SourceDocument, documents
 from workbench.formats.explain import RefusedError
 from workbench.formats.fields import FIELDS
 from workbench.formats.lines import DEFAULT_MAX_LINE
@@ -62,7 +62,7 @@ def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
     with suppress(FormatError), open_stream(file) as (stream, _):
         for row in documents(stream, "jsonl", file, DEFAULT_MAX_LINE):
             try:
-                found = plain_object(row.json) if isinstance(row, Document) else {}
+                found = plain_object(row.json) if isinstance(row, SourceDocument) else {}
             except RefusedError:
                 found = {}
             if is_request(found) or _is_question(found):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from workbench.formats.documents import Document, Row, documents
+from workbench.formats.documents import Row, SourceDocument, documents
 from workbench.formats.explain import RefusedError
 from workbench.formats.lines import Stream
 from workbench.formats.logs.cells import answer, asked, maybe_text, number, said
@@ -29,7 +29,7 @@ _TYPES: Final = ("sampling", "match", "metrics", "error")
 _AROUND: Final = (b'{"spec"', b'{"final_report"')
 
 
-class _Sample(Struct):
+class _SampleEvents(Struct):
     """The events of one sample: their tokens by type, and where the first one stands."""
 
     line: int
@@ -66,7 +66,7 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
 
     Events of a sample stand anywhere in the file (they come from threads): the file is held until its end.
     """
-    samples: dict[str | int, _Sample] = {}
+    samples: dict[str | int, _SampleEvents] = {}
     spec = msgspec.Raw(b"{}")
     for row in documents(stream, kind, path, max_line):
         if isinstance(row, Refusal):
@@ -80,11 +80,11 @@ def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterato
                 # Read as a sample it has no events: it is refused with why.
                 yield row
         elif event.type in _TYPES:
-            sample = samples.setdefault(event.sample_id, _Sample(row.line, row.raw, event.run_id, {}))
+            sample = samples.setdefault(event.sample_id, _SampleEvents(row.line, row.raw, event.run_id, {}))
             sample.events.setdefault(event.type, []).append(event.data)
     for sample_id, sample in samples.items():
         joined = {"sample_id": sample_id, "run_id": sample.run_id, "spec": spec, "events": sample.events}
-        yield Document(sample.line, msgspec.json.encode(joined), sample.raw)
+        yield SourceDocument(sample.line, msgspec.json.encode(joined), sample.raw)
 
 
 def _read(row: Mapping[str, Any]) -> Iterator[Logged]:

@@ -10,7 +10,7 @@ from workbench.llm.dialects import anthropic, openai, scoring
 from workbench.llm.dialects.fields import decoded
 from workbench.llm.journal import Response
 from workbench.llm.profiles import PROFILES, Profile
-from workbench.llm.records import Chat, Message, Reply, Request, Sampling
+from workbench.llm.records import Chat, PromptMessage, Reply, Request, Sampling
 
 __all__ = ["Built", "build", "read", "reread", "sendable", "unsent"]
 
@@ -74,7 +74,7 @@ def sendable(profile: Profile, model: str) -> tuple[str, ...]:
 
 
 def _settings(profile: Profile, model: str, sampling: Sampling) -> bytes:
-    return build(profile, model, Chat(messages=(Message("user", ""),), sampling=sampling)).body
+    return build(profile, model, Chat(messages=(PromptMessage("user", ""),), sampling=sampling)).body
 
 
 def read(body: bytes, task: str, profile: str, count: int | None = None) -> Reply:

@@ -10,7 +10,7 @@ from workbench.llm.dialects.fields import entries, mapping, optional_count, opti
 from workbench.llm.dialects.openai import drop, prefilled
 from workbench.llm.endings import REFUSAL
 from workbench.llm.profiles import Profile, plain_model
-from workbench.llm.records import Chat, Message, Reply, Usage
+from workbench.llm.records import Chat, PromptMessage, Reply, Usage
 
 MAX_TOKENS = 4096
 """Sent when nobody says otherwise: the field is mandatory."""
@@ -31,7 +31,7 @@ def build(profile: Profile, model: str, chat: Chat, notes: list[str]) -> bytes:
     messages = prefilled(profile, plain, chat.messages, notes)
     if messages[-1].role == "assistant":
         # Blanks at the end of a prefill are refused.
-        messages = (*messages[:-1], Message("assistant", messages[-1].content.rstrip()))
+        messages = (*messages[:-1], PromptMessage("assistant", messages[-1].content.rstrip()))
     system = "\n\n".join(message.content for message in messages if message.role == "system")
     body: dict[str, Any] = {"model": model}
     if system:

@@ -11,7 +11,7 @@ from workbench.llm.dialects.fields import entries, mapping, optional_count, opti
 from workbench.llm.endings import REFUSAL
 from workbench.llm.failures import malformed, of_error_object
 from workbench.llm.profiles import Profile, plain_model
-from workbench.llm.records import Chat, Message, Reply, Usage
+from workbench.llm.records import Chat, PromptMessage, Reply, Usage
 
 _HIGHEST_COST = 1e6
 _MOST_CHARACTERS = 8
@@ -38,7 +38,9 @@ def build(profile: Profile, model: str, chat: Chat, sample: int, notes: list[str
     return msgspec.json.encode(body | dict(profile.extra))
 
 
-def prefilled(profile: Profile, plain: str, messages: tuple[Message, ...], notes: list[str]) -> tuple[Message, ...]:
+def prefilled(
+    profile: Profile, plain: str, messages: tuple[PromptMessage, ...], notes: list[str]
+) -> tuple[PromptMessage, ...]:
     """The messages with a prefill in the form this model takes."""
     *before, last = messages
     if last.role != "assistant" or not before:
@@ -48,7 +50,7 @@ def prefilled(profile: Profile, plain: str, messages: tuple[Message, ...], notes
         return messages
     notes.append(f"{profile.title} takes no beginning of a reply for {plain}: its words end the user's message.")
     asked = before[-1]
-    return (*before[:-1], Message(asked.role, f"{asked.content}\n\n{last.content}"))
+    return (*before[:-1], PromptMessage(asked.role, f"{asked.content}\n\n{last.content}"))
 
 
 def _sampling(profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from workbench.model.sets import SetReport, StoredSet
 from workbench.reports.contents import Contents, RunFacts
 
 
-class Guideline(Struct, frozen=True, kw_only=True):
+class GuidelineVersion(Struct, frozen=True, kw_only=True):
     """A version of the guidelines; its text is None where it is not in the database."""
 
     version: str
@@ -86,7 +86,7 @@ class SetContents(Struct, frozen=True, kw_only=True):
     made_of: list[tuple[StoredSet, SetReport]]
     judges: list[RunFacts]
     annotations: Annotations
-    guideline: Guideline | None
+    guideline: GuidelineVersion | None
     leaderboard: list[LeaderboardLine]
     undecided: tuple[str, ...]
     differing: Differing

@@ -75,7 +75,7 @@ def decimal(value: float | None, digits: int = 3) -> str:
     return NONE if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-class Scale:
+class ColourScale:
     """The colours of one table: from its least to its greatest accuracy.
 
     Attributes:

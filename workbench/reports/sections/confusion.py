@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.render.heat import shade
-from workbench.reports.contents import Confusion, Contents
+from workbench.reports.contents import ConfusionCounts, Contents
 from workbench.reports.document import Cell, Group, Head, Row, Section, Table
 from workbench.reports.figures import percentage
 from workbench.reports.sections.common import own
@@ -19,7 +19,7 @@ def confusion_section(contents: Contents) -> Section | None:
     return Section("confusion", "Confusion matrices", (Group(title=title, blocks=tables, layout="grid"),))
 
 
-def _table(found: Confusion) -> Table:
+def _table(found: ConfusionCounts) -> Table:
     rows = (("correct", found.of_correct), ("incorrect", found.of_incorrect))
     return Table(
         caption=found.verifier,

@@ -12,7 +12,7 @@ from workbench.reports.contents import Contents
 from workbench.reports.document import Cell, Head, Row, Table
 from workbench.reports.figures import difference
 from workbench.reports.sections.common import (
-    Scale,
+    ColourScale,
     by_cell,
     is_baseline,
     own,
@@ -47,12 +47,12 @@ def across(contents: Contents, report: AccuracyReport) -> Table:
     """Verifiers down, answer types across, and both averages."""
     cells, size = by_cell(report), sizes(report)
     groups = [group for group in size if group is not None]
-    scale = Scale(report.rows)
+    scale = ColourScale(report.rows)
     averages = {row.verifier: row.macro for row in report.averages}
     rows = [Row((Cell("n"), *(Cell(f"{size.get(group, 0):,}") for group in (*groups, None)), Cell("")), "aside")]
     for row in ranked(contents):
         line = [scale.cell(found, delta(found)) for group in groups for found in [cells.get((row.verifier, group))]]
-        line += [scale.cell(cells.get((row.verifier, None))), Scale.plain(averages.get(row.verifier))]
+        line += [scale.cell(cells.get((row.verifier, None))), ColourScale.plain(averages.get(row.verifier))]
         rows.append(Row((Cell(verifier_name(row)), *line), "aside" if is_baseline(row) else ""))
     heads = [Head(group_name(group, "type")) for group in groups]
     return Table(
@@ -74,7 +74,7 @@ def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
 
 def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[AccuracyRow], number: int) -> Table:
     cells, size = by_cell(report), sizes(report)
-    scale = Scale(report.rows)
+    scale = ColourScale(report.rows)
     groups = [group for group in size if group is not None]
     shown = set(sorted(groups, key=lambda group: -size[group])[:_MOST_GROUPS])
     rows: list[Row] = []
@@ -117,7 +117,7 @@ def _type_row(contents: Contents, subtype: str, verifiers: Sequence[AccuracyRow]
     line = [cells.get((row.verifier, kind)) for row in verifiers]
     return [
         Row(
-            (Cell(name), Cell(f"{size[kind]:,}"), *(Scale.plain(row.accuracy if row else None) for row in line)),
+            (Cell(name), Cell(f"{size[kind]:,}"), *(ColourScale.plain(row.accuracy if row else None) for row in line)),
             "total",
         )
     ]

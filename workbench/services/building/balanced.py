@@ -32,7 +32,7 @@ PER_TYPE = 250
 """Questions of each type in VerifyBench."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class BalancedTargets(Struct, frozen=True, kw_only=True):
     """What a balanced set is to have.
 
     Attributes:
@@ -56,7 +56,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 def build_balanced(
     project: Project,
-    wanted: Wanted,
+    wanted: BalancedTargets,
     *,
     name: str = "balanced",
     selection: Selection | None = None,
@@ -67,7 +67,7 @@ def build_balanced(
     """Freeze a balanced set (VerifyBench, section 3.1): of each type as many questions as wanted, or a shortfall.
 
     Each question has exactly one correct and one incorrect completion. A question's type is the one in force. What is
-    missing is never taken from elsewhere unless `Wanted.fill` says so.
+    missing is never taken from elsewhere unless `BalancedTargets.fill` says so.
 
     Args:
         selection: Which items, such as the picks that people have labelled.
@@ -98,7 +98,7 @@ def build_balanced(
     return settle(project, new, report, dry_run=dry_run, new_version=new_version)
 
 
-class _Pool(Struct, frozen=True, eq=False):
+class _QuestionPool(Struct, frozen=True, eq=False):
     """What a balanced set can be built from.
 
     Attributes:
@@ -123,17 +123,17 @@ class _Pool(Struct, frozen=True, eq=False):
         return [one for one in self.typed() if self.lacking[one.id] is None]
 
 
-def _gathered(project: Project, selection: Selection, gold: FinalGold) -> _Pool:
+def _gathered(project: Project, selection: Selection, gold: FinalGold) -> _QuestionPool:
     known = columns(project)
     among = chosen(project, known, selection)
     label = labels(project, known, among.rows, gold)
     found = questions(project, known, among.rows, label.said)
     lacking = {one.id: lack(one, 1) for one in found if one.type != UNTYPED}
-    return _Pool(known, found, lacking, label, among.out)
+    return _QuestionPool(known, found, lacking, label, among.out)
 
 
 def _report(
-    pool: _Pool, quotas: Quotas, found: Balanced, new: NewSet, people_took_out: tuple[ExcludedItem, ...]
+    pool: _QuestionPool, quotas: Quotas, found: Balanced, new: NewSet, people_took_out: tuple[ExcludedItem, ...]
 ) -> SetReport:
     from workbench.benchmarks.verifybench.shortfalls import Ledger
 
@@ -162,7 +162,7 @@ def _report(
     )
 
 
-def _quotas(wanted: Wanted, able: list[Question]) -> Quotas:
+def _quotas(wanted: BalancedTargets, able: list[Question]) -> Quotas:
     if wanted.file is not None:
         if wanted.per_type is not None or wanted.quota is not None:
             raise UsageError("A file of quotas says all: how many questions of what.", "Leave the other options out.")
@@ -181,7 +181,7 @@ def _quotas(wanted: Wanted, able: list[Question]) -> Quotas:
     return preset(wanted.quota, per_type, there)
 
 
-def _settings(wanted: Wanted, quotas: Quotas) -> dict[str, Any]:
+def _settings(wanted: BalancedTargets, quotas: Quotas) -> dict[str, Any]:
     """What the choice depends on besides the data; the numbers of a file rather than its name."""
     return {
         "quota": quotas.wanted if wanted.file is not None else wanted.quota,

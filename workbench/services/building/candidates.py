@@ -39,7 +39,7 @@ def judging_run(project: Project, judge: str, run: int | None) -> int:
     return found
 
 
-class Chosen(Struct, frozen=True, eq=False):
+class CandidateItems(Struct, frozen=True, eq=False):
     """Items that a set may be built from.
 
     Attributes:
@@ -51,7 +51,7 @@ class Chosen(Struct, frozen=True, eq=False):
     out: dict[str, int]
 
 
-def chosen(project: Project, known: Columns, selection: Selection) -> Chosen:
+def chosen(project: Project, known: Columns, selection: Selection) -> CandidateItems:
     """The items of a selection but for checks, whose answer is known, and questions that are out of the pool.
 
     Raises:
@@ -66,10 +66,10 @@ def chosen(project: Project, known: Columns, selection: Selection) -> Chosen:
     out = curation.reasons(reader)
     gone = np.isin(known.question[rows], list(out)) & ~checks
     why = counted([*["check"] * int(checks.sum()), *(out[one] for one in known.question[rows[gone]].tolist())])
-    return Chosen(rows[~checks & ~gone], why)
+    return CandidateItems(rows[~checks & ~gone], why)
 
 
-class Heard(NamedTuple):
+class HeardQuestion(NamedTuple):
     """A question with those of its completions of which something is said, before any is made an object of.
 
     Attributes:
@@ -89,7 +89,7 @@ def questions(
     known: Columns,
     rows: IntArray,
     said: IntArray,
-    kept: Callable[[Heard], Iterable[int]] = lambda heard: range(len(heard.names)),
+    kept: Callable[[HeardQuestion], Iterable[int]] = lambda heard: range(len(heard.names)),
 ) -> list[Question]:
     """The questions of these items, in their order, with those of these completions of which something is said.
 
@@ -123,7 +123,7 @@ def questions(
         places = places[decided[places]]
         items = known.item[rows[places]].tolist()
         own = [names_of[item] for item in items]
-        heard = Heard(head.dataset, head.question, own, (said[places] == 1).tolist())
+        heard = HeardQuestion(head.dataset, head.question, own, (said[places] == 1).tolist())
         models = groups["model"].code[rows[places]].tolist()
         completions = tuple(
             Completion(

@@ -22,7 +22,7 @@ def sets_finding(project: Project) -> Finding:
     return Finding(name="frozen sets", ok=not wrong, message="; ".join(wrong) or f"{len(found)} as they were frozen")
 
 
-def _changed(name: str, changed: building.Changed) -> list[str]:
+def _changed(name: str, changed: building.SetChanges) -> list[str]:
     told = {"gold": changed.gold, "the answer type": changed.subtype}
     return [
         f"{what} of {count:,} item{'s' if count > 1 else ''} differs from the frozen set {name}"

@@ -10,7 +10,7 @@ from workbench.model.sets import SetName, StoredSet
 from workbench.services.building.differing import changed_settings
 from workbench.services.project import Project
 from workbench.store import building, sets
-from workbench.store.building import Member
+from workbench.store.building import SetMember
 
 _GOLD = {True: "correct", False: "incorrect", None: "none"}
 
@@ -41,13 +41,13 @@ def set_diff(project: Project, old: str, new: str) -> SetDiff:
     )
 
 
-def _content(member: Member) -> tuple[object, ...]:
+def _content(member: SetMember) -> tuple[object, ...]:
     return member.hashes, member.gold, member.subtype
 
 
 def _matched(
-    old: Iterable[Member], new: Iterable[Member]
-) -> tuple[list[tuple[Member, Member]], list[Member], list[Member]]:
+    old: Iterable[SetMember], new: Iterable[SetMember]
+) -> tuple[list[tuple[SetMember, SetMember]], list[SetMember], list[SetMember]]:
     """Members of both, those of the old one alone, those of the new one alone; each by their ids."""
     left, right = sorted(old, key=_ids), sorted(new, key=_ids)
     pairs = []
@@ -60,15 +60,15 @@ def _matched(
     return sorted(pairs, key=lambda pair: _ids(pair[0])), left, right
 
 
-def _with_dataset(member: Member) -> tuple[str | None, ...]:
+def _with_dataset(member: SetMember) -> tuple[str | None, ...]:
     return member.dataset, member.question, member.completion
 
 
-def _without_dataset(member: Member) -> tuple[str | None, ...]:
+def _without_dataset(member: SetMember) -> tuple[str | None, ...]:
     return member.question, member.completion
 
 
-def _ids(member: Member) -> tuple[str, str, str]:
+def _ids(member: SetMember) -> tuple[str, str, str]:
     return member.dataset, member.question, member.completion or ""
 
 
@@ -77,11 +77,13 @@ def _settings(old: StoredSet, new: StoredSet) -> dict[str, tuple[Any, Any]]:
     return {**seed, **changed_settings(old.config, new.config)}
 
 
-def _differing(pairs: Iterable[tuple[Member, Member]], value: Callable[[Member], str | None]) -> tuple[DiffRow, ...]:
+def _differing(
+    pairs: Iterable[tuple[SetMember, SetMember]], value: Callable[[SetMember], str | None]
+) -> tuple[DiffRow, ...]:
     return tuple(_row(new, value(old), value(new)) for old, new in pairs if value(old) != value(new))
 
 
-def _row(member: Member, before: str | None = None, after: str | None = None) -> DiffRow:
+def _row(member: SetMember, before: str | None = None, after: str | None = None) -> DiffRow:
     return DiffRow(
         dataset=member.dataset,
         question_id=member.question,

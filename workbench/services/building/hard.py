@@ -18,7 +18,7 @@ from workbench.services.building.labelled import WAITING, Labels, guideline, lab
 from workbench.services.building.queueing import (
     ANNOTATE,
     MINORITY,
-    Split,
+    SplitItems,
     build_queue,
     drawn_by,
     judges_with_runs,
@@ -34,7 +34,7 @@ FINAL = 1_000
 """Tuples of VerifyBench-Hard."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class HardSetOptions(Struct, frozen=True, kw_only=True):
     """What is asked of a hard set; None for what its queue was frozen with, else for the paper's number.
 
     Attributes:
@@ -66,7 +66,7 @@ def queue_name(name: str) -> str:
 
 
 def build_hard(
-    project: Project, asked: Asked, *, name: str = "hard", dry_run: bool = False, new_version: bool = False
+    project: Project, asked: HardSetOptions, *, name: str = "hard", dry_run: bool = False, new_version: bool = False
 ) -> SetReport:
     """Go as far with a hard set as its labels allow (VerifyBench, section 3.2).
 
@@ -88,7 +88,7 @@ def build_hard(
     return _finish(project, asked, queue, name, dry_run=dry_run, new_version=new_version)
 
 
-def _split(project: Project, asked: Asked, before: Mapping[str, Any]) -> Split:
+def _split(project: Project, asked: HardSetOptions, before: Mapping[str, Any]) -> SplitItems:
     """What the queue is to be: what is asked for, else what it was frozen with, else as in the paper."""
     known: dict[str, int] = before.get("judges", {})
     if not asked.judges and not known:
@@ -96,7 +96,7 @@ def _split(project: Project, asked: Asked, before: Mapping[str, Any]) -> Split:
     names = asked.judges or tuple(known)
     same = set(names) == set(known)
     where = before.get("where", []) if asked.selection is None else conditions(project, asked.selection)
-    return Split(
+    return SplitItems(
         judges=judges_with_runs(project, names, {**(known if same else {}), **asked.runs}),
         minority=_first(asked.minority, before.get("minority"), MINORITY),
         annotate=_first(asked.annotate, before.get("annotate"), ANNOTATE),
@@ -109,7 +109,7 @@ def _first(*values: int | None) -> int:
 
 
 def _finish(
-    project: Project, asked: Asked, queue: StoredSet, name: str, *, dry_run: bool, new_version: bool
+    project: Project, asked: HardSetOptions, queue: StoredSet, name: str, *, dry_run: bool, new_version: bool
 ) -> SetReport:
     """The set from its queue's labels; only told where items still wait and that is not to be passed over."""
     known = columns(project)
@@ -152,7 +152,7 @@ def _members(
 
 def _report(
     project: Project,
-    asked: Asked,
+    asked: HardSetOptions,
     queue: StoredSet,
     name: str,
     label: Labels,

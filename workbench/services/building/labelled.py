@@ -66,11 +66,11 @@ def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) ->
     )
 
 
-def _origin(standing: building.Standing | None, gold: FinalGold) -> GoldFrom:
+def _origin(standing: building.TouchedItem | None, gold: FinalGold) -> GoldFrom:
     return standing.gold_from if gold == "people" and standing and standing.gold_from else "imported"
 
 
-def _why(standing: building.Standing | None, gold: FinalGold) -> str:
+def _why(standing: building.TouchedItem | None, gold: FinalGold) -> str:
     if standing is not None and standing.state == "excluded":
         return standing.reason or "other"
     if gold == "imported":

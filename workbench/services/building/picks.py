@@ -13,7 +13,7 @@ from workbench.model.selection import Selection
 from workbench.model.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
 from workbench.model.verdict import Outcome
 from workbench.services.building.candidates import (
-    Heard,
+    HeardQuestion,
     chosen,
     counted,
     drawn_types,
@@ -64,7 +64,7 @@ def build_picks(
     selection = selection or Selection()
     number = judging_run(project, judge, run)
 
-    def drawn(heard: Heard) -> list[int]:
+    def drawn(heard: HeardQuestion) -> list[int]:
         return picked(heard.names, heard.correct, each, seed, (_STEP, heard.dataset, heard.key))
 
     judged = _judged(project, selection, number, drawn, each)
@@ -93,7 +93,7 @@ def build_picks(
     return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=(judge,))
 
 
-class _Judged(Struct, frozen=True, eq=False):
+class _PickedQuestions(Struct, frozen=True, eq=False):
     """Questions with those of their completions that are picked, or would be if there were enough.
 
     Attributes:
@@ -117,9 +117,9 @@ def _judged(
     project: Project,
     selection: Selection,
     run: int,
-    kept: Callable[[Heard], Iterable[int]],
+    kept: Callable[[HeardQuestion], Iterable[int]],
     each: int,
-) -> _Judged:
+) -> _PickedQuestions:
     known = columns(project)
     among = chosen(project, known, selection)
     said = known.outcome(run)[among.rows]
@@ -127,10 +127,10 @@ def _judged(
     drawn = drawn_types(project, selection)
     types = [drawn.get(question.id, question.type) for question in found]
     lacking = [lack(question, each) for question in found]
-    return _Judged(known, found, types, lacking, said, among.out, unanswered(project, selection))
+    return _PickedQuestions(known, found, types, lacking, said, among.out, unanswered(project, selection))
 
 
-def _members(judged: _Judged) -> Iterator[ItemMember]:
+def _members(judged: _PickedQuestions) -> Iterator[ItemMember]:
     for question, stratum, why in zip(judged.questions, judged.types, judged.lacking, strict=True):
         if why is None:
             for one in question.completions:
@@ -167,7 +167,7 @@ def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Sh
     return tuple(told)
 
 
-def _stages(judged: _Judged) -> dict[str, int]:
+def _stages(judged: _PickedQuestions) -> dict[str, int]:
     words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in Outcome}
     return {
         "questions": len(judged.questions) + judged.bare,

@@ -12,7 +12,7 @@ from workbench.errors import UsageError
 from workbench.model.breakdown import NAMELESS
 from workbench.model.selection import Selection
 from workbench.model.sets import ItemMember, NewSet, SetReport, Shortfall
-from workbench.services.building.candidates import Chosen, chosen, judging_run, type_code
+from workbench.services.building.candidates import CandidateItems, chosen, judging_run, type_code
 from workbench.services.building.composition import composition, places
 from workbench.services.building.freezing import conditions, encoded, settle
 from workbench.services.measuring.columns import Columns, columns
@@ -30,7 +30,7 @@ MINORITY, ANNOTATE = 2, 2_000
 """As in VerifyBench-Hard: two judges against three, and so many items for people."""
 
 
-class Split(Struct, frozen=True, kw_only=True):
+class SplitItems(Struct, frozen=True, kw_only=True):
     """Which items judges are split on.
 
     Attributes:
@@ -60,7 +60,7 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
 
 
 def build_queue(
-    project: Project, split: Split, name: str, *, seed: int = 0, dry_run: bool = False, new_version: bool = False
+    project: Project, split: SplitItems, name: str, *, seed: int = 0, dry_run: bool = False, new_version: bool = False
 ) -> SetReport:
     """Freeze the items that people are to label (VerifyBench, section 3.2).
 
@@ -96,7 +96,7 @@ def build_queue(
     return settle(project, new, report, dry_run=dry_run, new_version=new_version, judges=tuple(split.judges))
 
 
-def settings(project: Project, split: Split) -> dict[str, Any]:
+def settings(project: Project, split: SplitItems) -> dict[str, Any]:
     """What a queue depends on besides the data."""
     return {
         "where": conditions(project, split.selection),
@@ -106,7 +106,7 @@ def settings(project: Project, split: Split) -> dict[str, Any]:
     }
 
 
-def _check(split: Split) -> None:
+def _check(split: SplitItems) -> None:
     many = len(split.judges)
     if many < _LEAST or many % 2 == 0:
         raise UsageError(
@@ -160,9 +160,9 @@ def types_of(known: Columns, items: list[int]) -> list[str | None]:
 
 
 def _report(
-    split: Split,
+    split: SplitItems,
     new: NewSet,
-    among: Chosen,
+    among: CandidateItems,
     found: Splits,
     by_stratum: dict[str, IntArray],
     known: Columns,

@@ -12,7 +12,7 @@ from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
 from workbench.services.coding.evolution.origins import origin_of
 from workbench.services.project import Project
 from workbench.store import browsing, pass_matrix, problem_list, runs, test_results, tests
-from workbench.store.pass_matrix import SolutionRow
+from workbench.store.pass_matrix import GridSolution
 from workbench.store.suites import tests_of
 from workbench.verifiers.execution.programs import EXTRACTORS, code_of, form_of
 from workbench.verifiers.execution.standing import standings
@@ -105,7 +105,7 @@ def _solutions(
 
 
 def _solution(
-    one: SolutionRow, named: BrowseRow, found: Execution | None, seen: str, own: tuple[CodeTest, ...]
+    one: GridSolution, named: BrowseRow, found: Execution | None, seen: str, own: tuple[CodeTest, ...]
 ) -> MatrixSolution:
     return MatrixSolution(
         id=one.id,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, structs
 
 from workbench.benchmarks.curation.drawing import Drawable, Drawn, draw_questions
-from workbench.benchmarks.curation.typing import Typed, type_in_force, why_untyped
+from workbench.benchmarks.curation.typing import NamedType, type_in_force, why_untyped
 from workbench.model.breakdown import NAMELESS
 from workbench.model.curation import DrawReport, PoolQuestion, Scope
 from workbench.model.sets import NewSet, QuestionMember
@@ -78,7 +78,7 @@ def _report(
     wish: DrawWish,
     questions: Sequence[PoolQuestion],
     inside: Sequence[PoolQuestion],
-    typed: Mapping[int, Typed],
+    typed: Mapping[int, NamedType],
     drawn: Drawn,
 ) -> DrawReport:
     untyped = Counter(why_untyped(one) for one in inside if one.id not in typed)

@@ -174,7 +174,7 @@ def find_duplicates(
 def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
     """Take in every question of the scope that is out as a duplicate; returns how many there were."""
     found = [one for one in pool(project, scope) if one.out == DUPLICATE]
-    decide(project, [curation.Decision(question=one.id, reason=None) for one in found], by)
+    decide(project, [curation.CurationDecision(question=one.id, reason=None) for one in found], by)
     return len(found)
 
 
@@ -238,7 +238,7 @@ def _row(rows: dict[str, int], question: PoolQuestion, path: Path) -> int:
 
 def _take_out(project: Project, gone: Sequence[tuple[PoolQuestion, PoolQuestion, float]], by: str) -> None:
     decisions = [
-        curation.Decision(question=one.id, reason=DUPLICATE, duplicate_of=other.id, similarity=similarity)
+        curation.CurationDecision(question=one.id, reason=DUPLICATE, duplicate_of=other.id, similarity=similarity)
         for one, other, similarity in gone
     ]
     decide(project, decisions, by)

@@ -102,7 +102,7 @@ def restore(
     named = set(by_ids(project, ids, scope.dataset)) if ids else None
     chosen = [one for one in pool(project, scope) if named is None or one.id in named]
     back = [one.id for one in chosen if one.out is not None and reason in (None, one.out)]
-    decide(project, [curation.Decision(question=number, reason=None, note=note or None) for number in back], by)
+    decide(project, [curation.CurationDecision(question=number, reason=None, note=note or None) for number in back], by)
     return PoolChanged(restored=len(back), unchanged=len(chosen) - len(back) if named is not None else 0)
 
 
@@ -114,7 +114,7 @@ def out_questions(project: Project, scope: Scope, reason: str | None = None) -> 
 def _exclude(project: Project, chosen: dict[int, str], by: str, note: str) -> PoolChanged:
     stand = {one.id: one.out for one in pool(project, Scope())}
     decisions = [
-        curation.Decision(question=number, reason=reason, note=note.strip() or None)
+        curation.CurationDecision(question=number, reason=reason, note=note.strip() or None)
         for number, reason in chosen.items()
         if stand[number] != reason
     ]

@@ -54,7 +54,7 @@ def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[in
     return numbers
 
 
-def decide(project: Project, decisions: Sequence[curation.Decision], by: str) -> None:
+def decide(project: Project, decisions: Sequence[curation.CurationDecision], by: str) -> None:
     """Write what a person decides of questions.
 
     Raises:

@@ -13,14 +13,14 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.benchmarks.curation.typing import origin, type_in_force
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.errors import UsageError
 from workbench.model.curation import UNREADABLE, PoolQuestion, Scope, TypesProposed, TypesReport
 from workbench.model.label import LabelLine
 from workbench.model.suggestion import TypeSuggestion
 from workbench.model.taxonomy import is_subtype, parse_type
 from workbench.services.curating.pool import by_ids, inside
-from workbench.services.generation import Generation, Models, Watch, generating
+from workbench.services.generation import Models, ServerGeneration, Watch, generating
 from workbench.services.labelling import ledger
 from workbench.services.labelling.labels import LabelsImported, put_lines
 from workbench.services.labelling.suggesting import agreement_of
@@ -96,13 +96,13 @@ def propose_types(
 
 
 def _asked(
-    project: Project, writer: Generation, questions: Sequence[PoolQuestion]
+    project: Project, writer: ServerGeneration, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
     """What the model says of some questions: question, subtype, why there is none. Failed calls say nothing."""
     reader = project.database.reader()
     texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
     prepared = [request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
-    replies = writer.ask([Asked(messages=one.chat.messages, step="types") for one in prepared])
+    replies = writer.ask([WritingRequest(messages=one.chat.messages, step="types") for one in prepared])
     proposals: list[tuple[int, str | None, str | None]] = []
     for question, sent, reply in zip(questions, prepared, replies, strict=True):
         if reply is not None:

@@ -16,7 +16,7 @@ from workbench.formats.writing import new_file
 from workbench.model.archive import ArchiveWritten
 from workbench.services.project import Project
 from workbench.store import archiving, migrations
-from workbench.store.archive_tables import CALLS, PARTS, Part, columns
+from workbench.store.archive_tables import CALLS, PARTS, ArchiveTable, columns
 from workbench.store.sets import PACKAGE
 
 
@@ -48,7 +48,7 @@ def write_archive(
     return ArchiveWritten(rows={member.name: member.lines for member in manifest.members}, left_out=left_out)
 
 
-def _rows(reader: archiving.Connection, part: Part, conditions: archiving.Conditions) -> Rows:
+def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archiving.Conditions) -> Rows:
     def found() -> Generator[tuple[object, ...], None, None]:
         yield from archiving.rows(reader, part, conditions)
 

@@ -16,7 +16,7 @@ from workbench.verifiers.base import AnyVerifier
 from workbench.verifiers.registry import Registry, VerifierKind
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class VerifierChoice(Struct, frozen=True, kw_only=True):
     """A verifier as it is to be made.
 
     Attributes:
@@ -36,7 +36,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     given: frozenset[str] = frozenset()
 
 
-def choose(project: Project, kind: str, options: Mapping[str, str], name: str | None = None) -> Choice:
+def choose(project: Project, kind: str, options: Mapping[str, str], name: str | None = None) -> VerifierChoice:
     """The verifier that is meant.
 
     Args:
@@ -53,7 +53,7 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     given = _with_whole_path(options)
     written = None if Registry().knows(kind) else named_verifier(project.path, kind)
     if written is not None:
-        return Choice(
+        return VerifierChoice(
             kind=written.kind,
             options={**written.options, **given},
             name=name or kind,
@@ -64,8 +64,8 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
     stored = stored_runs.verifier_named(project.database.reader(), kind)
     require_runnable(stored)
     if stored is not None and stored.kind != kind:
-        return Choice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
-    return Choice(kind=kind, options=given, name=name or kind, own=True)
+        return VerifierChoice(kind=stored.kind, options={**stored.options, **given}, name=name or kind, own=False)
+    return VerifierChoice(kind=kind, options=given, name=name or kind, own=True)
 
 
 def require_name(name: str) -> None:
@@ -96,7 +96,7 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
         )
 
 
-def make(choice: Choice) -> AnyVerifier:
+def make(choice: VerifierChoice) -> AnyVerifier:
     """The verifier of a choice.
 
     Raises:

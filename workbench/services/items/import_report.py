@@ -17,7 +17,7 @@ from workbench.model.run import RefusedLine, VerdictsImported
 from workbench.store.importing import SHOWN, ImportCounts
 
 
-class _Rows(Struct, frozen=True, kw_only=True):
+class _RowCounts(Struct, frozen=True, kw_only=True):
     """What became of rows: read = imported + unchanged + quarantined.
 
     Attributes:
@@ -53,13 +53,13 @@ class _Rows(Struct, frozen=True, kw_only=True):
     refused_verdicts: list[RefusedLine] | UnsetType = UNSET
 
 
-class FileReport(_Rows, frozen=True, kw_only=True):
+class FileReport(_RowCounts, frozen=True, kw_only=True):
     """What became of one file's rows."""
 
     file: str
 
 
-class ImportReport(_Rows, frozen=True, kw_only=True):
+class ImportReport(_RowCounts, frozen=True, kw_only=True):
     """One command's files taken together; ``files`` where there are several."""
 
     dataset: str

@@ -193,7 +193,7 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     return found[0]
 
 
-def _identity(plan: FilePlan) -> store.ImportedFile:
+def _identity(plan: FilePlan) -> store.ImportKey:
     mapping: dict[str, object] = {
         "columns": plan.columns,
         "swapped_types": plan.swapped_types,
@@ -201,9 +201,7 @@ def _identity(plan: FilePlan) -> store.ImportedFile:
     }
     if plan.usual:
         mapping["usual"] = plan.usual
-    return store.ImportedFile(
-        path=path_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode()
-    )
+    return store.ImportKey(path=path_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
 
 
 def _graded(

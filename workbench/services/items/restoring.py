@@ -19,8 +19,8 @@ from workbench.services.building import described
 from workbench.services.labelling.ledger import recompute
 from workbench.services.project import opened_project
 from workbench.store import migrations, sets
-from workbench.store.archive_tables import CALLS, EVENTS, PARTS, Part
-from workbench.store.archiving import NewDatabase, Refused, deriving
+from workbench.store.archive_tables import CALLS, EVENTS, PARTS, ArchiveTable
+from workbench.store.archiving import ArchiveRefused, NewDatabase, deriving
 from workbench.store.backup import check
 from workbench.store.failures import explained
 from workbench.store.filesystem import require_local
@@ -103,10 +103,10 @@ def _require_room(target: Path, manifest: Manifest) -> None:
 
 def _fill(archive: Archive, path: Path) -> None:
     new = NewDatabase(path, archive.manifest.schema)
-    reading = _Reading(archive, new)
+    reading = _ArchiveReading(archive, new)
     try:
         new.fill(reading.parts())
-    except Refused as error:
+    except ArchiveRefused as error:
         raise reading.refused(str(error)) from error
     new.bring_up_to_date()
 
@@ -117,7 +117,7 @@ def _derive(archive: Archive, database: Path) -> None:
         try:
             with deriving():
                 recompute(project)
-        except Refused as error:
+        except ArchiveRefused as error:
             raise archive.damaged(f"a label event says what none can: {error}") from error
 
 
@@ -133,7 +133,7 @@ def _require_sets(archive: Archive, database: Path) -> None:
                 raise archive.damaged(f"a set is none: {error}") from error
 
 
-class _Placed(NamedTuple):
+class _PlacedRow(NamedTuple):
     """A row and where it stands."""
 
     member: Member
@@ -141,15 +141,15 @@ class _Placed(NamedTuple):
     row: _Row
 
 
-class _Reading:
+class _ArchiveReading:
     """The rows of an archive, part by part, and where the last one stood."""
 
     def __init__(self, archive: Archive, new: NewDatabase) -> None:
         self._archive, self._new = archive, new
         self._members = {member.name: member for member in archive.manifest.members}
-        self._last: _Placed | None = None
+        self._last: _PlacedRow | None = None
 
-    def parts(self) -> Iterator[tuple[Part, Iterable[_Row]]]:
+    def parts(self) -> Iterator[tuple[ArchiveTable, Iterable[_Row]]]:
         """All parts in their order; label events together, in the order in which they arrived."""
         for part in PARTS:
             if part.name not in self._members:
@@ -167,17 +167,17 @@ class _Reading:
         last = self._last
         return self._archive.damaged(why) if last is None else self._archive.damaged(why, last.member, last.line)
 
-    def _require_columns(self, part: Part) -> None:
+    def _require_columns(self, part: ArchiveTable) -> None:
         member, wanted = self._members[part.name], self._new.columns(part)
         if member.columns != wanted:
             differing = ", ".join(sorted(member.columns.keys() ^ wanted.keys())) or "their kinds"
             raise self._archive.damaged(f"its columns are not those of its table: {differing}", member)
 
-    def _placed(self, name: str) -> Iterator[_Placed]:
+    def _placed(self, name: str) -> Iterator[_PlacedRow]:
         member = self._members[name]
-        return (_Placed(member, number, row) for number, row in self._archive.rows(member))
+        return (_PlacedRow(member, number, row) for number, row in self._archive.rows(member))
 
-    def _noted(self, rows: Iterable[_Placed]) -> Iterator[_Row]:
+    def _noted(self, rows: Iterable[_PlacedRow]) -> Iterator[_Row]:
         for placed in rows:
             self._last = placed
             yield placed.row

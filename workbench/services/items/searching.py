@@ -21,12 +21,12 @@ def search_of(transcript: Transcript) -> Search | None:
         return None
     try:
         trace = msgspec.convert(transcript.trace, SearchTrace)
-        return _Reader(trace, transcript.calls).search()
+        return _TraceReader(trace, transcript.calls).search()
     except (msgspec.ValidationError, LookupError):
         return None
 
 
-class _Reader:
+class _TraceReader:
     """Reads one trace."""
 
     def __init__(self, trace: SearchTrace, calls: Sequence[CallShown]) -> None:

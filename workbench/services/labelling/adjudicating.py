@@ -12,10 +12,10 @@ from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.annotating import AnnotationItem
 from workbench.services.labelling.bringing_in import bring_in
 from workbench.services.labelling.label_export import history_lines
-from workbench.services.labelling.rulings import Case
 from workbench.services.labelling.rulings import EarlierRuling as EarlierRuling
 from workbench.services.labelling.rulings import Opinion as Opinion
 from workbench.services.labelling.rulings import Ruling as Ruling
+from workbench.services.labelling.rulings import RulingSubject
 from workbench.services.labelling.rulings import accepting as accepting
 from workbench.services.project import Project
 from workbench.store import browsing, conflicts, drafts, events, label_lines, people
@@ -24,7 +24,7 @@ HISTORY = 500
 """How many of a person's own decisions are listed, and walked through."""
 
 
-class Conflict(Case, frozen=True, kw_only=True):
+class Conflict(RulingSubject, frozen=True, kw_only=True):
     """One conflict to settle.
 
     Attributes:

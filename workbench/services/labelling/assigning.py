@@ -14,8 +14,8 @@ from workbench.model.progress import step
 from workbench.model.selection import Selection
 from workbench.render.bars import counted
 from workbench.store import batches, drawing, people
-from workbench.store.batches import Chosen, Slot, Standing
-from workbench.store.drawing import Frame
+from workbench.store.batches import BatchItem, NewSlot, SubjectSlots
+from workbench.store.drawing import SamplingFrame
 
 
 class Team(Struct, frozen=True, kw_only=True):
@@ -143,18 +143,18 @@ def _why_nothing(connection: people.Connection, selection: Selection, items: int
     return "There are no items yet: workbench import DB FILE"
 
 
-def _kept(found: Frame, limit: int | None, ordering: Ordering, seed: int) -> tuple[Frame, Sample]:
+def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:
     """The items of the batch, and how they were chosen."""
     if ordering.ranked is not None:
         found = found.of(ordering.ranked(found, seed))
     if limit is None or limit >= len(found.item):
         return found, ordering.sample
     if ordering.ranked is not None:
-        return Frame(found.item[:limit], found.question[:limit]), ordering.sample
+        return SamplingFrame(found.item[:limit], found.question[:limit]), ordering.sample
     return drawing.drawn(found, limit, seed), "drawn"
 
 
-def _join(connection: people.Connection, team: Team, items: Sequence[Chosen]) -> int:
+def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
     """Add the team to the batches whose slots are still open on the items."""
     standing = batches.open_on(connection, (item.completion for item in items))
     if batches.adjudicators(connection, standing).intersection(team.annotators):
@@ -163,8 +163,8 @@ def _join(connection: people.Connection, team: Team, items: Sequence[Chosen]) ->
 
 
 def _item_slots(
-    connection: people.Connection, team: Team, per_item: int, items: Sequence[Chosen], places: Mapping[int, int]
-) -> Iterator[Slot]:
+    connection: people.Connection, team: Team, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
+) -> Iterator[NewSlot]:
     standing = batches.standing(connection, "correctness", places)
     lacking = [item for item in items if len(standing[item.completion].slots) < per_item]
     lacking.sort(key=lambda item: places[item.completion])
@@ -182,13 +182,13 @@ def _item_slots(
         yield from _missing(item.completion, standing[item.completion], per_item, place, meant)
 
 
-def _subject(item: Chosen, standing: Standing, per_item: int) -> rotation.Subject:
-    return rotation.Subject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
+def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> rotation.SlotSubject:
+    return rotation.SlotSubject(stratum=item.stratum, missing=per_item - len(standing.slots), taken=standing.people)
 
 
 def _question_slots(
-    connection: people.Connection, per_item: int, items: Sequence[Chosen], places: Mapping[int, int]
-) -> Iterator[Slot]:
+    connection: people.Connection, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
+) -> Iterator[NewSlot]:
     """A question's type comes with the first of its items, to whoever has that."""
     first: dict[int, int] = {}
     for item in items:
@@ -198,7 +198,9 @@ def _question_slots(
         yield from _missing(question, standing[question], per_item, place, ())
 
 
-def _missing(subject: int, standing: Standing, per_item: int, place: int, meant: Sequence[int]) -> Iterator[Slot]:
+def _missing(
+    subject: int, standing: SubjectSlots, per_item: int, place: int, meant: Sequence[int]
+) -> Iterator[NewSlot]:
     numbers = [number for number in range(1, per_item + 1) if number not in standing.slots]
     for at, number in enumerate(numbers):
-        yield Slot(subject, standing.round, number, place, meant[at] if at < len(meant) else None)
+        yield NewSlot(subject, standing.round, number, place, meant[at] if at < len(meant) else None)

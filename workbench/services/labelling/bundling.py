@@ -38,7 +38,7 @@ _OWN = ("label", "adjudication", "retraction", "flag", "reveal")
 
 _DAY_S = 86_400
 
-Slots = Mapping[tuple[Task, int], store.Slot]
+Slots = Mapping[tuple[Task, int], store.BundledSlot]
 
 
 class Bundled(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ def _take(
             break
         slot = claiming.slot_on(home, person, completion)
         if slot is not None:
-            serving.lease(home, person, claiming.Found(slot, completion), policy, at, ahead_of=completion)
+            serving.lease(home, person, claiming.ClaimableSlot(slot, completion), policy, at, ahead_of=completion)
             taken.append(completion)
     return taken
 
@@ -191,7 +191,7 @@ def _fill(
             bundle_seals.seal(connection, uuid)
 
 
-def _alike(slot: store.Slot, own: Sequence[LabelEvent], made_at: str) -> store.Slot:
+def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:
     """A slot as any other in the bundle: a check is opened as it goes along, and others are not, which would show.
 
     Where the person has said something since it was opened, that stays in their sight.

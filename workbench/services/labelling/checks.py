@@ -18,7 +18,7 @@ from workbench.model.selection import Selection
 from workbench.services.project import Project
 from workbench.services.transactions import ROWS, some_at_a_time
 from workbench.store import assignments, check_items, drawing, label_lines, people
-from workbench.store.check_items import Candidate, Source
+from workbench.store.check_items import CheckCandidate, Source
 from workbench.store.selection import chosen_ids
 
 NO_ANSWER = "its answer is not known there"
@@ -64,7 +64,7 @@ def add_checks(
     return report
 
 
-def _why_not(candidate: Candidate, source: Source) -> str:
+def _why_not(candidate: CheckCandidate, source: Source) -> str:
     if candidate.verdict is None:
         return NO_ANSWER
     if candidate.is_check:
@@ -74,7 +74,7 @@ def _why_not(candidate: Candidate, source: Source) -> str:
     return AT_WORK if candidate.touched else ""
 
 
-def _put(connection: people.Connection, report: ChecksChanged, candidate: Candidate) -> None:
+def _put(connection: people.Connection, report: ChecksChanged, candidate: CheckCandidate) -> None:
     if candidate.verdict is None:
         return
     changed = check_items.put(connection, candidate.completion, candidate.verdict)

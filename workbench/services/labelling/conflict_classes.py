@@ -16,7 +16,7 @@ from workbench.model.selection import Condition, Selection
 from workbench.services.labelling import ledger, rulings
 from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.cards import card_of
-from workbench.services.labelling.rulings import Case, Ruling
+from workbench.services.labelling.rulings import Ruling, RulingSubject
 from workbench.services.project import Project
 from workbench.services.transactions import some_at_a_time
 from workbench.store import conflicts, events, people
@@ -96,7 +96,7 @@ class OpenClass(Struct, frozen=True, kw_only=True):
     """The conflicts of one kind as they were when it was opened, by subject, in the order of the queue."""
 
     kind: ConflictClass
-    cases: dict[int, Case]
+    cases: dict[int, RulingSubject]
 
 
 class ConflictClasses:
@@ -130,7 +130,7 @@ class ConflictClasses:
         """
         reader = self._database.reader()
         guideline = Acquainted(self._database, self.person.id).version
-        cases: dict[int, Case] = {}
+        cases: dict[int, RulingSubject] = {}
         values: tuple[str, ...] = ()
         names = set()
         for (task, subject), labels in conflicts.said(reader, self.person.id).items():
@@ -139,14 +139,14 @@ class ConflictClasses:
             if "/".join(said) == name:
                 values = said
                 seen = rulings.uuids(labels)
-                cases[subject] = Case(task=task, subject=subject, seen=seen, guideline=guideline)
+                cases[subject] = RulingSubject(task=task, subject=subject, seen=seen, guideline=guideline)
         if not cases:
             known = ", ".join(sorted(names)) or "none"
             raise UsageError(f"There is no conflict {name!r} for {self.person.name}.", f"Kinds: {known}.")
         self._record_looks(list(cases.values()))
         return OpenClass(kind=_kind(next(iter(cases.values())).task, values, len(cases)), cases=cases)
 
-    def _record_looks(self, cases: list[Case]) -> None:
+    def _record_looks(self, cases: list[RulingSubject]) -> None:
         for some in some_at_a_time(cases, AT_ONCE):
             with self._database.write("normal") as connection:
                 for case in some:
@@ -222,7 +222,7 @@ def _kind(task: Task, values: tuple[str, ...], count: int) -> ConflictClass:
     return ConflictClass(name="/".join(values), task=task, values=values, count=count)
 
 
-def _values(labels: Sequence[conflicts.Said]) -> tuple[str, ...]:
+def _values(labels: Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
     return tuple(sorted({_value(label.value, label.reason) for label in labels}))
 
 
@@ -230,7 +230,7 @@ def _value(value: str, reason: str) -> str:
     return f"{value}:{reason}" if value == "unsuitable" and reason else value
 
 
-def _row(connection: events.Connection, case: Case) -> ClassRow:
+def _row(connection: events.Connection, case: RulingSubject) -> ClassRow:
     item = rulings.item_of(connection, case.task, case.subject)
     card = card_of(item)
     return ClassRow(

@@ -33,7 +33,7 @@ Head = tuple[Task, int, int]
 """Task, subject and person."""
 
 
-class _Group(Struct, frozen=True):
+class _GivenTogether(Struct, frozen=True):
     """What was given with one key."""
 
     lines: tuple[LabelLine, ...]
@@ -51,7 +51,7 @@ class Kept:
     def __init__(self, database: Path) -> None:
         self._database = database
         self._folder = _identity(database.parent)
-        self._groups: list[_Group] = []
+        self._groups: list[_GivenTogether] = []
         self._lock = threading.RLock()
         self.why: StoreError | None = None
         self.path: Path | None = None
@@ -84,7 +84,7 @@ class Kept:
     def keep(self, lines: Sequence[LabelLine], events: Sequence[LabelEvent], why: StoreError) -> None:
         """Keep what was given with one key; it is on the disk afterwards, where any disk can be written."""
         with self._lock:
-            self._groups.append(_Group(tuple(lines), tuple(events)))
+            self._groups.append(_GivenTogether(tuple(lines), tuple(events)))
             self.why = self.why or why
             self._write(lines)
 

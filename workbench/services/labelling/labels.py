@@ -13,6 +13,7 @@ from workbench.annotation.event_rows import MalformedError
 from workbench.annotation.states import current_labels, has_seen
 from workbench.errors import AnnotationError, UsageError
 from workbench.formats import labels as label_files
+from workbench.formats.lines import LineRefusedError
 from workbench.model.item import Refusal
 from workbench.model.label import EventKind, LabelEvent, LabelLine, Task
 from workbench.services.labelling import checks, ledger
@@ -49,14 +50,6 @@ class LabelsImported(Struct, kw_only=True):
     people: dict[str, int] = {}
     kinds: dict[str, int] = {}
     new_people: list[str] = []
-
-
-class _Refused(Exception):
-    """A line can't be taken; ``field`` and the message say why."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
@@ -135,7 +128,7 @@ def _take(
         if first is not None:
             first(connection, line)
         stored = _put_line(connection, line)
-    except (_Refused, MalformedError, AnnotationError, UsageError) as error:
+    except (LineRefusedError, MalformedError, AnnotationError, UsageError) as error:
         connection.execute("ROLLBACK TO line")
         _refuse(report, number, getattr(error, "field", "annotator"), str(error))
     else:
@@ -180,20 +173,22 @@ def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, st
     """The completion (0 for a line that names none), its question, the data set and the question's id.
 
     Raises:
-        _Refused: They are not there, or the line fits several.
+        LineRefusedError: They are not there, or the line fits several.
     """
     if not line.completion_id:
         questions = label_lines.find_questions(connection, line.question_id or "", line.dataset)
         if not questions:
-            raise _Refused("question_id", f"there is no question {line.question_id!r} here")
+            raise LineRefusedError("question_id", f"there is no question {line.question_id!r} here")
         if len(questions) > 1:
-            raise _Refused("question_id", f"{line.question_id!r} is ambiguous: add dataset to the line")
+            raise LineRefusedError("question_id", f"{line.question_id!r} is ambiguous: add dataset to the line")
         return 0, *questions[0], line.question_id or ""
     found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if not found:
-        raise _Refused("completion_id", f"there is no completion {line.completion_id!r} here")
+        raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} here")
     if len(found) > 1:
-        raise _Refused("completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line")
+        raise LineRefusedError(
+            "completion_id", f"{line.completion_id!r} is ambiguous: add dataset or question_id to the line"
+        )
     return found[0]
 
 
@@ -201,7 +196,7 @@ def _type_stands(connection: events.Connection, line: LabelLine, question: int, 
     """Whether the person's type of the question, given on another line, is the same.
 
     Raises:
-        _Refused: It is another one, and the line is no later revision.
+        LineRefusedError: It is another one, and the line is no later revision.
     """
     held = events.current_of(connection, "type", question, person, _kind(line))
     if held is None:
@@ -209,7 +204,7 @@ def _type_stands(connection: events.Connection, line: LabelLine, question: int, 
     if held.subtype == line.answer_subtype:
         return True
     if line.revision == 1:
-        raise _Refused(
+        raise LineRefusedError(
             "answer_subtype",
             f"{line.annotator} typed this question {held.subtype}, not {line.answer_subtype}; a correction needs a "
             "higher revision",
@@ -285,13 +280,15 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
     """Store an event unless it is there, with what follows from it; returns it if it was new.
 
     Raises:
-        _Refused: Its uuid is there with other content, or it is nothing that another database would take.
+        LineRefusedError: Its uuid is there with other content, or it is nothing that another database would take.
     """
     held = events.by_uuid(connection, event.uuid)
     if held is None:
         new: LabelEvent | None = event
     elif _content(line, held) != _content(line, event):
-        raise _Refused("uuid", "the label is there already with other content; a correction needs a higher revision")
+        raise LineRefusedError(
+            "uuid", "the label is there already with other content; a correction needs a higher revision"
+        )
     else:
         new = _again(connection, line, event)
     if new is None:
@@ -300,7 +297,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
         event_rows.check(new)
         check_past(new.created_at)
     except MalformedError as error:
-        raise _Refused(error.field, str(error)) from None
+        raise LineRefusedError(error.field, str(error)) from None
     ledger.record(connection, new)
     if new.kind in ("label", "retraction", "reopen"):
         merging.settle_slots(connection, new.task, new.subject, states.labellers(connection, new.task, new.subject))
@@ -364,13 +361,15 @@ def _require_own(
     for uuid in () if line.seen is UNSET or kind not in events.ANSWERS else line.seen:
         repeated = events.by_uuid(connection, uuid)
         if repeated and (repeated.annotator, *events.subject_of(repeated)) != (person, task, subject):
-            raise _Refused("seen", f"{line.annotator} can't repeat a label of someone else or of another item")
+            raise LineRefusedError("seen", f"{line.annotator} can't repeat a label of someone else or of another item")
     replaced = None if line.supersedes is UNSET else events.by_uuid(connection, line.supersedes)
     if replaced is None:
         return
     lifting = replaced.kind == "exclusion" and kind in ("exclusion", "retraction")
     if (replaced.task, replaced.subject) != (task, subject) or not (lifting or replaced.annotator == person):
-        raise _Refused("supersedes", f"{line.annotator} can't replace a label of someone else or of another item")
+        raise LineRefusedError(
+            "supersedes", f"{line.annotator} can't replace a label of someone else or of another item"
+        )
 
 
 def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: int, kind: EventKind) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ Tell = Callable[[Path, Trusted], None]
 """Called with what a whole database is about to be believed."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class SubjectName(Struct, frozen=True, kw_only=True):
     """An item, or with ``completion_id`` None a question."""
 
     task: Task
@@ -45,7 +45,7 @@ class Place(Struct, frozen=True, kw_only=True):
     completion_id: str | None
 
 
-class TwoHeads(Place, frozen=True, kw_only=True):
+class TwoHeads(SubjectName, frozen=True, kw_only=True):
     """A person's labels of one item that were given in different places; the newest counts.
 
     Attributes:
@@ -56,7 +56,7 @@ class TwoHeads(Place, frozen=True, kw_only=True):
     uuids: tuple[str, ...]
 
 
-class Surplus(Place, frozen=True, kw_only=True):
+class Surplus(SubjectName, frozen=True, kw_only=True):
     """A label more than the item was assigned to people: kept, and counted in agreement."""
 
     annotator: str
@@ -89,7 +89,7 @@ class Merged(Struct, kw_only=True):
     refused: list[RefusedEvent] = []
     heads: list[TwoHeads] = []
     surplus: list[Surplus] = []
-    reopened: list[Place] = []
+    reopened: list[SubjectName] = []
     people: dict[str, int] = {}
     kinds: dict[str, int] = {}
     contradicting: int = 0
@@ -161,7 +161,7 @@ def merge_all(
     return reports
 
 
-class _Read(NamedTuple):
+class _ReadFile(NamedTuple):
     """What was read of a file; ``incoming`` is None where nothing of it is believed."""
 
     file: Path
@@ -171,18 +171,18 @@ class _Read(NamedTuple):
     why_not: str = ""
 
 
-def _read(project: Project, other: Path, *, whole: bool) -> _Read:
+def _read(project: Project, other: Path, *, whole: bool) -> _ReadFile:
     project.database.require_other(other)
     try:
         with foreign.opened(other) as theirs:
             believed = None if whole else identify(project.database.reader(), theirs)
             incoming = Incoming(project, theirs, believed)
-            return _Read(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
+            return _ReadFile(other, incoming, list(incoming.guidelines()), believed.origin if believed else None)
     except NotBelievedError as error:
-        return _Read(other, None, [], None, str(error))
+        return _ReadFile(other, None, [], None, str(error))
 
 
-def _take(project: Project, found: _Read, tell: Tell | None) -> Merged:
+def _take(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
     if found.incoming is None:
         file = str(found.file)
         return Merged(file=file, not_believed=found.why_not, refused=_all_of(found.file, found.why_not))
@@ -338,7 +338,7 @@ class _Taking:
         merging.settle_own_slots(connection, new)
         names = {row: name for name, row in self._ids.items()}
         if before.decided_by and not after.decided_by:
-            self.report.reopened.append(Place(**_place(connection, subject)))
+            self.report.reopened.append(SubjectName(**_place(connection, subject)))
         for person in left:
             surplus = Surplus(**_place(connection, subject), annotator=names[person], uuid=labels[person])
             self.report.surplus.append(surplus)

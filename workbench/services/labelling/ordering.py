@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.annotation.ordering import RANDOM, Ordering
 from workbench.errors import UsageError
-from workbench.model.ordering import Order, Sample
+from workbench.model.ordering import BatchOrder, Sample
 from workbench.model.study import JUDGES_NOTHING
 from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
 from workbench.store import browsing, drawing, people, runs
-from workbench.store.drawing import Frame
+from workbench.store.drawing import SamplingFrame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     Array = npt.NDArray[Any]
 
 
-def ordering_by(project: Project, order: Order) -> Ordering:
+def ordering_by(project: Project, order: BatchOrder) -> Ordering:
     """The order, ready to be given to `people.assign`; the verdicts are read when that asks for it."""
-    if order == Order():
+    if order == BatchOrder():
         return RANDOM
     return Ordering(str(order), _sample(order), partial(_ranked, project, order))
 
 
-def _sample(order: Order) -> Sample:
+def _sample(order: BatchOrder) -> Sample:
     if order.name != "random":
         return "order"
     return "drawn" if order.per_subtype is None else "quota"
 
 
-def _ranked(project: Project, order: Order, found: Frame, seed: int) -> IntArray:
+def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int) -> IntArray:
     """The places of the items that are kept, the first first.
 
     Raises:
@@ -56,7 +56,7 @@ def _ranked(project: Project, order: Order, found: Frame, seed: int) -> IntArray
     return places[: order.limit]
 
 
-def _priority(project: Project, known: Columns, items: IntArray, order: Order) -> FloatArray:
+def _priority(project: Project, known: Columns, items: IntArray, order: BatchOrder) -> FloatArray:
     import numpy as np
 
     from workbench.analysis.ordering import disagreement, mean_known

@@ -54,7 +54,7 @@ class EarlierRuling(Struct, frozen=True, kw_only=True):
     reason: str = ""
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class RulingSubject(Struct, frozen=True, kw_only=True):
     """What a decision is about.
 
     Attributes:
@@ -132,7 +132,7 @@ def check(task: Task, ruling: Ruling) -> None:
 def decision(
     connection: events.Connection,
     person: people.Annotator,
-    case: Case,
+    case: RulingSubject,
     ruling: Ruling,
     *,
     content_hash: bytes,
@@ -178,7 +178,7 @@ def decision(
     )
 
 
-def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.Said]) -> tuple[str, ...]:
+def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
     """The labels' uuids as a decision names them."""
     return tuple(sorted(label.uuid for label in labels))
 

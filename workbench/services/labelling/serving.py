@@ -47,7 +47,7 @@ def serve(connection: people.Connection, person: int, policy: AnnotationPolicy, 
 def lease(
     connection: people.Connection,
     person: int,
-    found: claiming.Found,
+    found: claiming.ClaimableSlot,
     policy: AnnotationPolicy,
     at: float,
     *,
@@ -62,7 +62,9 @@ def lease(
     _lease_type(connection, found.completion, person, policy, at, ahead_of)
 
 
-def mixed_in(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> claiming.Found | None:
+def mixed_in(
+    connection: people.Connection, person: int, policy: AnnotationPolicy, at: float
+) -> claiming.ClaimableSlot | None:
     """A check or a repeat, if it is one's turn and there is one."""
     key = secret(connection)
     kind = mixing.kind_of_next(key, person, claiming.served(connection, person), policy)
@@ -76,7 +78,7 @@ def mixed_in(connection: people.Connection, person: int, policy: AnnotationPolic
         return None
     completion = min(candidates, key=lambda item: mixing.place(key, f"{kind} {person} {item}"))
     slot = assignments.open_own(connection, kind, "correctness", completion, person, stamp(at))
-    return None if slot is None else claiming.Found(slot, completion)
+    return None if slot is None else claiming.ClaimableSlot(slot, completion)
 
 
 def _before(policy: AnnotationPolicy, at: float) -> str:

@@ -21,7 +21,7 @@ class Standing(NamedTuple):
     mine: LabelEvent | None
     round: int
     revealed: bool
-    place: label_lines.Place
+    place: label_lines.SubjectPlace
 
 
 def standing(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> Standing:

@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.cells import Parts, tests_of, with_deltas, with_tests
 from workbench.services.measuring.columns import Columns
-from workbench.services.measuring.entries import BASELINES, Asked, Entries, Entry, Measured
+from workbench.services.measuring.entries import BASELINES, AccuracyQuery, Entries, Entry, Measured
 from workbench.services.measuring.judged import judges_of
 from workbench.services.measuring.notes import notes
 from workbench.services.measuring.transferring import check_share, transfer
@@ -58,7 +58,7 @@ def accuracy(
     check_share("prevalence", prevalence)
     check_share("accept rate", accept_rate)
     reader = project.database.reader()
-    asked = Asked(
+    asked = AccuracyQuery(
         verifiers=verifiers,
         by=by,
         protocol=protocol,
@@ -114,7 +114,7 @@ def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], dict[Pa
     return [structs.replace(row, kind=entry.kind) for row in rows], tests, _average(rows, measured, asked)
 
 
-def _average(rows: list[AccuracyRow], measured: Measured, asked: Asked) -> AverageRow:
+def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
     """Both averages, macro over the groups shown; over types where there are none, or groups are the verifier's own."""
     from workbench.analysis.averages import average, shares
 

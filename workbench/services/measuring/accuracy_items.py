@@ -13,7 +13,7 @@ from workbench.model.report import NO_REASON
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
-from workbench.services.measuring.entries import Asked, Entries
+from workbench.services.measuring.entries import AccuracyQuery, Entries
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _ORDER: Final[tuple[tuple[Outcome, bool], ...]] = (
 """Verdict and gold, most worth a look first: wrongly accepted, wrongly refused, undecided, right."""
 
 
-class Cell(Struct, frozen=True, kw_only=True):
+class AccuracyCell(Struct, frozen=True, kw_only=True):
     """A cell of an accuracy table.
 
     Attributes:
@@ -78,13 +78,15 @@ class JudgedItems:
         left_out: Undecided items that the protocol doesn't count; they are not listed.
     """
 
-    def __init__(self, project: Project, cell: Cell) -> None:
+    def __init__(self, project: Project, cell: AccuracyCell) -> None:
         import numpy as np
 
         from workbench.analysis.confusion import grade
 
         self._table = ItemTable(project, BrowseQuery())
-        asked = Asked(verifiers=(cell.verifier,), gold=cell.gold, selection=Selection(cell.conditions), live=True)
+        asked = AccuracyQuery(
+            verifiers=(cell.verifier,), gold=cell.gold, selection=Selection(cell.conditions), live=True
+        )
         entries = Entries(project, asked)
         entry = next(entry for entry in entries.everyone if entry.name == cell.verifier)
         known, outcome = entries.everything, entry.outcome
@@ -158,7 +160,7 @@ class JudgedItems:
         )
 
 
-def judged_items(project: Project, cell: Cell) -> JudgedItems:
+def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
     """The items one cell of the accuracy table is counted from.
 
     Raises:
@@ -167,7 +169,7 @@ def judged_items(project: Project, cell: Cell) -> JudgedItems:
     return JudgedItems(project, cell)
 
 
-def _chosen(entries: Entries, cell: Cell, run: int | None) -> BoolArray:
+def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
     """Which items the cell is about, judged or not."""
     import numpy as np
 

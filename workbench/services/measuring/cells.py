@@ -34,7 +34,7 @@ class Pieces(NamedTuple):
     scope: IntArray
 
 
-class Cell(NamedTuple):
+class CellKey(NamedTuple):
     """A cell of the table: whose row of which group."""
 
     verifier: str
@@ -80,14 +80,14 @@ def with_tests(
     """
     from workbench.analysis.multiplicity import benjamini_hochberg
 
-    of = {Cell(name, parts): (name, test.of) for name, found in tests.items() for parts, test in found.items()}
+    of = {CellKey(name, parts): (name, test.of) for name, found in tests.items() for parts, test in found.items()}
     distinct = {(name, test.of): test for name, found in tests.items() for test in found.values()}
     if not distinct:
         return list(rows), None
     q = dict(zip(distinct, benjamini_hochberg([test.p for test in distinct.values()]), strict=True))
     shown = []
     for row in rows:
-        hypothesis = of.get(Cell(row.verifier, row.groups))
+        hypothesis = of.get(CellKey(row.verifier, row.groups))
         if hypothesis is None:
             shown.append(row)
         else:

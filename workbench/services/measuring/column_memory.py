@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from workbench.model.progress import heed, step
 from workbench.services.measuring import column_tables as tables
-from workbench.services.measuring.column_tables import Range, Table
+from workbench.services.measuring.column_tables import ColumnTable, Range
 from workbench.store import changes, column_files, migrations
-from workbench.store.changes import Mark
+from workbench.store.changes import ChangeMark
 from workbench.store.columns import EVERY_ROW, Connection
 from workbench.store.connection import Database
 
@@ -91,7 +91,7 @@ def bytes_of(value: object) -> int:
     return 0
 
 
-class Kept(NamedTuple):
+class RememberedPart(NamedTuple):
     """A part as it stood at one point in the database's history.
 
     Attributes:
@@ -99,9 +99,9 @@ class Kept(NamedTuple):
         unsaved: How many rows were read from the database since it was last in a file.
     """
 
-    table: Table
+    table: ColumnTable
     item: IntArray
-    mark: Mark
+    mark: ChangeMark
     unsaved: int
 
 
@@ -119,16 +119,16 @@ class ColumnMemory:
         self._database = database
         self._folder = column_files.folder(database.path)
         self._reading = threading.Lock()
-        self._kept: dict[int | None, Kept] = {}
+        self._kept: dict[int | None, RememberedPart] = {}
         self.derived = Remembered(_COLUMNS, _COLUMNS_BYTES)
         self.figures = Remembered(_FIGURES, _FIGURES_BYTES)
 
-    def items(self) -> Kept:
+    def items(self) -> RememberedPart:
         """All visible items as the database stands now."""
         with self._reading, self._database.reading() as connection:
             return self._brought_up(connection, None, None)
 
-    def verdicts(self, run: int, items: IntArray) -> Table:
+    def verdicts(self, run: int, items: IntArray) -> ColumnTable:
         """A run's verdicts on these items as the database stands now."""
         with self._reading, self._database.reading() as connection:
             return self._brought_up(connection, run, items).table
@@ -146,7 +146,7 @@ class ColumnMemory:
         same = tables.put_in(kept.table, [(slice(0, kept.table.rows), anew)])
         return all(same.columns.get(name) is values for name, values in kept.table.columns.items())
 
-    def _brought_up(self, connection: Connection, run: int | None, items: IntArray | None) -> Kept:
+    def _brought_up(self, connection: Connection, run: int | None, items: IntArray | None) -> RememberedPart:
         now = changes.mark(connection)
         kept = self._kept.get(run) or self._from_file(run, items)
         found = None if kept is None else changes.since(connection, kept.mark)
@@ -169,7 +169,7 @@ class ColumnMemory:
         while len(runs) > 1 and sum(taken[run] for run in runs) > VERDICTS_BYTES:
             del self._kept[runs.pop(0)]
 
-    def _from_file(self, run: int | None, items: IntArray | None) -> Kept | None:
+    def _from_file(self, run: int | None, items: IntArray | None) -> RememberedPart | None:
         part = column_files.read(self._folder / column_files.name(run))
         if part is None or (part.head.run, part.head.schema) != (run, migrations.latest_version()):
             return None
@@ -178,9 +178,9 @@ class ColumnMemory:
         item = table.columns["item"] if items is None else items
         if part.head.aligned != self._checksum(item, part.head.aligned if items is None else None):
             return None
-        return Kept(table, item, part.head.mark, 0)
+        return RememberedPart(table, item, part.head.mark, 0)
 
-    def _to_file(self, run: int | None, kept: Kept) -> Kept:
+    def _to_file(self, run: int | None, kept: RememberedPart) -> RememberedPart:
         """Write a part to its file. Where that can't be done it is tried again after as many more rows."""
         part = tables.to_part(kept.table, run, kept.mark, migrations.latest_version(), self._checksum(kept.item))
         column_files.write(self._folder / column_files.name(run), part)
@@ -191,22 +191,24 @@ class ColumnMemory:
         return self.derived.get("checksum", (item,), lambda: zlib.crc32(item.data) if known is None else known)
 
 
-def _read_whole(connection: Connection, run: int | None, items: IntArray | None, now: Mark) -> Kept:
+def _read_whole(connection: Connection, run: int | None, items: IntArray | None, now: ChangeMark) -> RememberedPart:
     with step("reading items" if run is None else f"reading verdicts of run {run}"):
         if run is None or items is None:
             table = tables.read_items(connection, *EVERY_ROW)
             item: IntArray = table.columns["item"]
         else:
             table, item = tables.read_verdicts(connection, run, items, *EVERY_ROW), items
-    return Kept(table, item, now, len(item))
+    return RememberedPart(table, item, now, len(item))
 
 
-def _patched(connection: Connection, run: int | None, items: IntArray | None, kept: Kept, stale: list[Range]) -> Kept:
+def _patched(
+    connection: Connection, run: int | None, items: IntArray | None, kept: RememberedPart, stale: list[Range]
+) -> RememberedPart:
     """A part with those rows read again that may have changed since it was made."""
     if run is None or items is None:
         parts = [(_rows(kept.item, span), tables.read_items(connection, *span)) for span in changes.ranges(stale)]
         table = tables.put_in(kept.table, parts)
-        return Kept(table, table.columns["item"], kept.mark, kept.unsaved + _size(parts))
+        return RememberedPart(table, table.columns["item"], kept.mark, kept.unsaved + _size(parts))
     table = kept.table
     if items is not kept.item:
         table = tables.aligned(table, kept.item, items)
@@ -215,10 +217,10 @@ def _patched(connection: Connection, run: int | None, items: IntArray | None, ke
     for span in changes.ranges(stale):
         rows = _rows(items, span)
         parts.append((rows, tables.read_verdicts(connection, run, items[rows], *span)))
-    return Kept(tables.put_in(table, parts), items, kept.mark, kept.unsaved + _size(parts))
+    return RememberedPart(tables.put_in(table, parts), items, kept.mark, kept.unsaved + _size(parts))
 
 
-def _size(parts: Iterable[tuple[slice, Table]]) -> int:
+def _size(parts: Iterable[tuple[slice, ColumnTable]]) -> int:
     return sum(part.rows for _, part in parts)
 
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from workbench.model.verdict import Outcome
 from workbench.store import columns as stored
-from workbench.store.changes import Mark
-from workbench.store.column_files import Head, Part
+from workbench.store.changes import ChangeMark
+from workbench.store.column_files import ColumnHeader, ColumnPart
 from workbench.store.columns import FIELDS, ORIGINS, Connection
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SCORE = "score"
 REASON = "reason"
 
 
-class Table(Struct, frozen=True, kw_only=True, eq=False):
+class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
     """Columns of one value an item; nobody changes an array that stands in a table.
 
     Attributes:
@@ -44,7 +44,7 @@ class Table(Struct, frozen=True, kw_only=True, eq=False):
         return len(next(iter(self.columns.values())))
 
 
-def read_items(connection: Connection, first: int, last: int) -> Table:
+def read_items(connection: Connection, first: int, last: int) -> ColumnTable:
     """The items of a range, in order of row id.
 
     Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1, 0, -1),
@@ -81,7 +81,7 @@ def read_items(connection: Connection, first: int, last: int) -> Table:
     return _frozen(columns, {column: names for column, (_, names) in named.items()})
 
 
-def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> Table:
+def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
     """A run's verdicts on the items of a range.
 
     Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, where the run has any,
@@ -105,7 +105,7 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
     return _frozen(_without_empty(columns), {REASON: rows.reasons})
 
 
-def of_part(part: Part) -> Table | None:
+def of_part(part: ColumnPart) -> ColumnTable | None:
     """The table that stands in a file; None where its columns are not those of a part, or hold what none can."""
     import numpy as np
 
@@ -119,10 +119,10 @@ def of_part(part: Part) -> Table | None:
         return None
     if head.run is None and head.rows and not (np.diff(columns["item"]) > 0).all():
         return None
-    return Table(columns=columns, names=head.names)
+    return ColumnTable(columns=columns, names=head.names)
 
 
-def _bounds(head: Head) -> dict[str, tuple[int, int]]:
+def _bounds(head: ColumnHeader) -> dict[str, tuple[int, int]]:
     """What the values of each whole-numbered column of a part lie between."""
     codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
     if head.run is not None:
@@ -136,9 +136,9 @@ def _within(values: Array, least: int, most: int) -> bool:
     return values.dtype.kind in "iu" and (not len(values) or bool(values.min() >= least and values.max() <= most))
 
 
-def to_part(table: Table, run: int | None, mark: Mark, schema: int, aligned: int) -> Part:
-    """A table as it goes into a file; see `Head`."""
-    head = Head(
+def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, aligned: int) -> ColumnPart:
+    """A table as it goes into a file; see `ColumnHeader`."""
+    head = ColumnHeader(
         run=run,
         version=mark.version,
         token=mark.token.hex(),
@@ -148,10 +148,10 @@ def to_part(table: Table, run: int | None, mark: Mark, schema: int, aligned: int
         kinds={name: values.dtype.str for name, values in table.columns.items()},
         names=dict(table.names),
     )
-    return Part(head=head, columns={name: values.data.cast("B") for name, values in table.columns.items()})
+    return ColumnPart(head=head, columns={name: values.data.cast("B") for name, values in table.columns.items()})
 
 
-def put_in(table: Table, parts: Sequence[tuple[slice, Table]]) -> Table:
+def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> ColumnTable:
     """The table with some of its rows replaced, in order; a column that stays the same stays the same array."""
     columns: dict[str, Array] = {}
     names = dict(table.names)
@@ -164,7 +164,7 @@ def put_in(table: Table, parts: Sequence[tuple[slice, Table]]) -> Table:
     return _frozen(_without_empty(columns), names)
 
 
-def aligned(table: Table, old: IntArray, new: IntArray) -> Table:
+def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
     """A run's verdicts on other items; those that were not there before have none."""
     import numpy as np
 
@@ -187,7 +187,7 @@ def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
     return code[place], tuple(known)
 
 
-def _recoded(part: Table, column: str, known: dict[str, tuple[str, ...]]) -> Array:
+def _recoded(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) -> Array:
     """A part's codes by a column's known names, behind which new ones are put."""
     import numpy as np
 
@@ -216,7 +216,7 @@ def _replaced(old: Array, pieces: Sequence[tuple[slice, Array]]) -> Array:
     return np.concatenate([*joined, old[at:]])
 
 
-def _column(table: Table, column: str) -> Array:
+def _column(table: ColumnTable, column: str) -> Array:
     import numpy as np
 
     found = table.columns.get(column)
@@ -236,7 +236,7 @@ def _narrow(code: Array, names: int) -> Array:
     return code.astype(np.min_scalar_type(max(names - 1, 0)), copy=False)
 
 
-def _frozen(columns: Mapping[str, Array], names: Mapping[str, tuple[str, ...]]) -> Table:
+def _frozen(columns: Mapping[str, Array], names: Mapping[str, tuple[str, ...]]) -> ColumnTable:
     for values in columns.values():
         values.setflags(write=False)
-    return Table(columns=columns, names=names)
+    return ColumnTable(columns=columns, names=names)

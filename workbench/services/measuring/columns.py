@@ -14,8 +14,8 @@ from workbench.model.breakdown import JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, c
 from workbench.model.report import NO_REASON
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome
-from workbench.services.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Kept, Made, bytes_of
-from workbench.services.measuring.column_tables import REASON, SCORE, Table
+from workbench.services.measuring.column_memory import VERDICTS_BYTES, ColumnMemory, Made, RememberedPart, bytes_of
+from workbench.services.measuring.column_tables import REASON, SCORE, ColumnTable
 from workbench.services.project import Project
 from workbench.store.columns import FIELDS, ORIGINS, states
 from workbench.store.connection import Database
@@ -61,9 +61,9 @@ class Columns:
         characters: Lengths of the completions in characters, -1 where unknown (int32).
     """
 
-    def __init__(self, database: Database, memory: ColumnMemory, items: Kept) -> None:
+    def __init__(self, database: Database, memory: ColumnMemory, items: RememberedPart) -> None:
         self._database, self._memory, self._kept, self._items = database, memory, items, items.table
-        self._verdicts: dict[int, Table] = {}
+        self._verdicts: dict[int, ColumnTable] = {}
         self.item: IntArray = items.item
         self.question: IntArray = items.table.columns["question"]
         self.characters: IntArray = items.table.columns["characters"]
@@ -77,7 +77,7 @@ class Columns:
         """
         for values in columns.values():
             values.setflags(write=False)
-        table = Table(columns={**self._items.columns, **columns}, names={**self._items.names, **names})
+        table = ColumnTable(columns={**self._items.columns, **columns}, names={**self._items.names, **names})
         return Columns(self._database, self._memory, self._kept._replace(table=table))
 
     def gold(self, choice: GoldChoice) -> IntArray:
@@ -237,7 +237,7 @@ class Columns:
         groups = self.groups(condition.field)
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]
 
-    def _of(self, run: int) -> Table:
+    def _of(self, run: int) -> ColumnTable:
         found = self._verdicts.get(run)
         if found is None:
             found = self._verdicts.setdefault(run, self._memory.verdicts(run, self.item))

@@ -23,7 +23,7 @@ CombinedReport: TypeAlias = EnsembleReport | BestOfReport | EstimateReport | Dow
 Record = TypeVar("Record", bound=Struct)
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class CombinedTable(Struct, frozen=True, kw_only=True):
     """One table of a report.
 
     Attributes:
@@ -37,12 +37,12 @@ class Part(Struct, frozen=True, kw_only=True):
     name: str
     table: Table
     records: Sequence[Struct]
-    said: Sequence[words.Said]
+    said: Sequence[words.RowWords]
     against: str = ""
     begin: int = 0
 
 
-class Line(Struct, frozen=True, kw_only=True):
+class CombinedRow(Struct, frozen=True, kw_only=True):
     """A row.
 
     Attributes:
@@ -56,7 +56,7 @@ class Line(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
 
 
-class Sheet(Struct, frozen=True, kw_only=True):
+class CombinedSheet(Struct, frozen=True, kw_only=True):
     """A table in plain texts, all of them data.
 
     Attributes:
@@ -69,7 +69,7 @@ class Sheet(Struct, frozen=True, kw_only=True):
     caption: str
     columns: tuple[str, ...]
     left: int
-    lines: tuple[Line, ...]
+    lines: tuple[CombinedRow, ...]
     notes: tuple[str, ...]
     against: str
     begin: int
@@ -88,24 +88,24 @@ def head(report: CombinedReport) -> str:
             return downstream_head(report)
 
 
-def sheets(report: CombinedReport) -> tuple[Sheet, ...]:
+def sheets(report: CombinedReport) -> tuple[CombinedSheet, ...]:
     """A report's tables."""
     return tuple(map(_sheet, parts(report)))
 
 
-def parts(report: CombinedReport) -> tuple[Part, ...]:
+def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
     """A report's tables with the records they were made from."""
     return tuple(_parts(report))
 
 
-def _sheet(part: Part) -> Sheet:
+def _sheet(part: CombinedTable) -> CombinedSheet:
     table = part.table
-    return Sheet(
+    return CombinedSheet(
         caption=table.caption,
         columns=tuple(_headings(table)),
         left=table.left,
         lines=tuple(
-            Line(cells=tuple(cell.text for cell in row.cells), standing=said.standing, words=said.words)
+            CombinedRow(cells=tuple(cell.text for cell in row.cells), standing=said.standing, words=said.words)
             for row, said in zip(table.rows, part.said, strict=True)
         ),
         notes=table.notes,
@@ -122,7 +122,7 @@ def _headings(table: Table) -> Iterator[str]:
         yield f"{text} {own.text}".strip() if within == 0 else own.text
 
 
-def _parts(report: CombinedReport) -> Iterator[Part]:
+def _parts(report: CombinedReport) -> Iterator[CombinedTable]:
     match report:
         case EnsembleReport():
             rules = _part("ensembles", rules_table(report), report.rows, words.of_rule)
@@ -142,5 +142,5 @@ def _parts(report: CombinedReport) -> Iterator[Part]:
             yield _part("downstream", associations_table(report), report.rows, words.of_association)
 
 
-def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], words.Said]) -> Part:
-    return Part(name=name, table=table, records=records, said=tuple(map(say, records)))
+def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], words.RowWords]) -> CombinedTable:
+    return CombinedTable(name=name, table=table, records=records, said=tuple(map(say, records)))

@@ -20,7 +20,7 @@ from workbench.services.measuring.estimating_text import verdict
 Standing = Literal["", "better", "worse", "not told apart"]
 
 
-class Said(NamedTuple):
+class RowWords(NamedTuple):
     """What a row says.
 
     Attributes:
@@ -32,16 +32,16 @@ class Said(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-def of_rule(one: EnsembleRow) -> Said:
+def of_rule(one: EnsembleRow) -> RowWords:
     """A rule against the best single verifier: better or worse only where both tests, the interval and q say so."""
     missing = tuple(_undefined(one))
     if one.kind not in ENSEMBLES:
-        return Said(words=missing)
+        return RowWords(words=missing)
     if one.against is None:
-        return Said(words=(*missing, f"No item counts for both {one.rule} and {BEST}."))
+        return RowWords(words=(*missing, f"No item counts for both {one.rule} and {BEST}."))
     chance = is_clear(one.against) and (one.q is None or one.q >= LEVEL)
     doubt = () if not chance else (f"Among all comparisons of the table it may be chance: q {p_value(one.q or 1)}.",)
-    return Said(_standing(one.against, possible=not chance), (told(one.against, one.rule, BEST), *doubt, *missing))
+    return RowWords(_standing(one.against, possible=not chance), (told(one.against, one.rule, BEST), *doubt, *missing))
 
 
 def _undefined(one: EnsembleRow) -> Iterator[str]:
@@ -53,11 +53,11 @@ def _undefined(one: EnsembleRow) -> Iterator[str]:
         yield "All gold here is “incorrect”: there is no balanced accuracy and no FNR."
 
 
-def of_member(headline: str, one: MemberRow) -> Said:
+def of_member(headline: str, one: MemberRow) -> RowWords:
     """What an ensemble would be without a member: better means that the member helps."""
     if one.help is None:
-        return Said(words=(f"No item counts for {headline} both with and without it.",))
-    return Said(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
+        return RowWords(words=(f"No item counts for {headline} both with and without it.",))
+    return RowWords(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
 
 
 def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
@@ -66,43 +66,43 @@ def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
     return "better" if figures.difference > 0 else "worse"
 
 
-def of_pick(one: BestOfRow) -> Said:
+def of_pick(one: BestOfRow) -> RowWords:
     """A verifier's picks against random ones."""
     if one.reason is not None:
-        return Said(words=(one.reason,))
+        return RowWords(words=(one.reason,))
     if one.n == 1:
-        return Said(words=("There is nothing to choose from one.",))
+        return RowWords(words=("There is nothing to choose from one.",))
     if not one.mixed:
-        return Said(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
+        return RowWords(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
     if one.gain_ci is None:
         few = "there is one question only" if one.questions < 2 else "it is the same in every question"
-        return Said("not told apart", (f"The gain has no interval: {few}.",))
+        return RowWords("not told apart", (f"The gain has no interval: {few}.",))
     low, high = one.gain_ci
-    return Said("better" if low > 0 else "worse" if high < 0 else "not told apart")
+    return RowWords("better" if low > 0 else "worse" if high < 0 else "not told apart")
 
 
-def of_estimate(report: EstimateReport, one: EstimateRow) -> Said:
+def of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
     """The verdict on the first row; of the others why predictions are no help."""
     if one is report.rows[0]:
-        return Said(words=(verdict(report),))
-    return Said(words=() if one.reason is None else (one.reason,))
+        return RowWords(words=(verdict(report),))
+    return RowWords(words=() if one.reason is None else (one.reason,))
 
 
-def of_point(one: DownstreamPoint) -> Said:
+def of_point(one: DownstreamPoint) -> RowWords:
     """A verifier's accuracy and score."""
     missing = []
     if one.accuracy is None:
         missing.append("No item counts here under this protocol.")
     if one.score_ci is None and one.benchmark is not None:
         missing.append("The score has no interval: its benchmark's n is not given, or the scores are no shares.")
-    return Said(words=tuple(missing))
+    return RowWords(words=tuple(missing))
 
 
-def of_association(one: DownstreamRow) -> Said:
+def of_association(one: DownstreamRow) -> RowWords:
     """A rank correlation."""
-    return Said(words=() if one.reason is None else (one.reason,))
+    return RowWords(words=() if one.reason is None else (one.reason,))
 
 
-def of_nothing(_one: Struct) -> Said:
+def of_nothing(_one: Struct) -> RowWords:
     """A row that only counts."""
-    return Said()
+    return RowWords()

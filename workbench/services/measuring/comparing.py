@@ -19,7 +19,7 @@ from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.items.browsing import ItemTable
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns, gold_counts
-from workbench.services.measuring.judged import BASELINE, Judged, judged, nothing_measured
+from workbench.services.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
 from workbench.services.project import Project
 from workbench.store import browsing
 
@@ -40,7 +40,7 @@ TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete
 """What is said, and what to do about it."""
 
 
-class PairRow(Struct, frozen=True, kw_only=True):
+class ComparedItem(Struct, frozen=True, kw_only=True):
     """An item with what is true of it and what A and B said of it."""
 
     item: BrowseRow
@@ -49,7 +49,7 @@ class PairRow(Struct, frozen=True, kw_only=True):
     b: Outcome
 
 
-class Compared:
+class PairedComparison:
     """A comparison and the items it is counted from.
 
     Attributes:
@@ -58,7 +58,7 @@ class Compared:
     """
 
     def __init__(
-        self, project: Project, report: CompareReport, found: Judged, ids: Mapping[Quadrant, array[int]]
+        self, project: Project, report: CompareReport, found: JudgedSelection, ids: Mapping[Quadrant, array[int]]
     ) -> None:
         self.report, self.ids = report, ids
         self._table = ItemTable(project, BrowseQuery())
@@ -74,7 +74,7 @@ class Compared:
         items = _paired(self._found, self._order, self.report.protocol)[0]
         return structs.replace(self.report, metrics=metric_differences(items, draws), bootstrap=draws)
 
-    def rows(self, ids: Sequence[int]) -> list[PairRow]:
+    def rows(self, ids: Sequence[int]) -> list[ComparedItem]:
         """Rows by id, in the order asked for."""
         return [self._row(item) for item in self._table.rows(ids)]
 
@@ -82,13 +82,13 @@ class Compared:
         """The first items of each quadrant, as a report names them."""
         return {kind: [_example(row) for row in self.rows(ids[:most])] for kind, ids in self.ids.items()}
 
-    def _row(self, item: BrowseRow) -> PairRow:
+    def _row(self, item: BrowseRow) -> ComparedItem:
         place = bisect_left(self._found.item, item.id)
         a, b = (Outcome(int(self._found.outcomes[judge][place])) for judge in self._order)
-        return PairRow(item=item, gold=Outcome(int(self._found.gold[place])), a=a, b=b)
+        return ComparedItem(item=item, gold=Outcome(int(self._found.gold[place])), a=a, b=b)
 
 
-def _example(row: PairRow) -> Example:
+def _example(row: ComparedItem) -> Example:
     return Example(
         dataset=row.item.dataset,
         question_id=row.item.question_id,
@@ -140,7 +140,7 @@ def compared(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     by: str | None = None,
-) -> Compared:
+) -> PairedComparison:
     """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs none.
 
     Args:
@@ -177,7 +177,7 @@ def compared(
         groups=[] if by is None else _groups(everything, by, ids, cells, items.question),
         selection_judges=selected_by.among(project, (a, b), selection, everything),
     )
-    return Compared(project, report, found, _listed(ids, cells))
+    return PairedComparison(project, report, found, _listed(ids, cells))
 
 
 def _check(a: str, b: str, by: str | None) -> None:
@@ -193,7 +193,7 @@ def _cells(items: PairedItems) -> Quadrants:
     return quadrants(items.right_a, items.right_b)
 
 
-def _figures(items: PairedItems, cells: Quadrants, counts: _Counts) -> dict[str, Any]:
+def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
     """The fields of a report that are counted."""
     from workbench.analysis.compare import compare as paired
     from workbench.analysis.differences import metric_differences
@@ -219,7 +219,7 @@ def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
     }
 
 
-class _Counts(Struct, frozen=True, kw_only=True, eq=False):
+class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
     """Which items count for both, how many for each, and on how many of the judged ones each is undecided."""
 
     both: BoolArray
@@ -229,12 +229,12 @@ class _Counts(Struct, frozen=True, kw_only=True, eq=False):
     undecided_b: int
 
 
-def _places(found: Judged, a: str, b: str) -> tuple[int, int]:
+def _places(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
     names = [judge.name for judge in found.judges]
     return names.index(a), names.index(b)
 
 
-def _paired(found: Judged, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _Counts]:
+def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _PairedCounts]:
     """The items that count for both verifiers."""
     import numpy as np
 
@@ -248,7 +248,7 @@ def _paired(found: Judged, order: tuple[int, int], protocol: Protocol3) -> tuple
     undecided_a, undecided_b = (
         int(np.count_nonzero(judged_by_both & (outcome >= Outcome.ABSTAIN))) for outcome in (a, b)
     )
-    counts = _Counts(
+    counts = _PairedCounts(
         both=both,
         of_a=int(np.count_nonzero(counted_a)),
         of_b=int(np.count_nonzero(counted_b)),

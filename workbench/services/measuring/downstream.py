@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.analysis.ranks import Associations
 
 
-class _Scores(Struct, frozen=True):
+class _BenchmarkScores(Struct, frozen=True):
     """Scores on one benchmark, or mean ranks on all.
 
     Attributes:
@@ -146,7 +146,7 @@ def _accuracies(
     return rows
 
 
-def _scores(lines: Sequence[DownstreamLine]) -> list[_Scores]:
+def _scores(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
     """The scores of each benchmark in the order of the file, then the mean ranks where there are several."""
     by_benchmark: dict[str, dict[str, list[DownstreamLine]]] = {}
     for line in lines:
@@ -155,7 +155,7 @@ def _scores(lines: Sequence[DownstreamLine]) -> list[_Scores]:
     return [*found, _ranked(found)] if len(found) > 1 else found
 
 
-def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _Scores:
+def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _BenchmarkScores:
     """Verifiers at the steps they all have, so that none is ahead for having been trained longer."""
     steps = set.intersection(*({line.step for line in lines} for lines in of.values()))
     scores = {}
@@ -163,10 +163,10 @@ def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _Scores
         used = [line for line in lines if line.step in steps]
         at = [[line.score for line in used if line.step == step] for step in steps]
         scores[verifier] = (_mean([_mean(seeds) for seeds in at]), used)
-    return _Scores(benchmark, sorted(step for step in steps if step is not None), scores)
+    return _BenchmarkScores(benchmark, sorted(step for step in steps if step is not None), scores)
 
 
-def _ranked(found: Sequence[_Scores]) -> _Scores:
+def _ranked(found: Sequence[_BenchmarkScores]) -> _BenchmarkScores:
     """The mean of the ranks on all benchmarks, of the verifiers that have a score on each."""
     import numpy as np
     from scipy.stats import rankdata
@@ -174,14 +174,14 @@ def _ranked(found: Sequence[_Scores]) -> _Scores:
     everywhere = [name for name in found[0].of if all(name in scores.of for scores in found)]
     ranks = np.mean([rankdata([scores.of[name][0] for name in everywhere]) for scores in found], axis=0)
     lines = [[line for scores in found for line in scores.of[name][1]] for name in everywhere]
-    return _Scores(None, [], dict(zip(everywhere, zip(ranks.tolist(), lines, strict=True), strict=True)))
+    return _BenchmarkScores(None, [], dict(zip(everywhere, zip(ranks.tolist(), lines, strict=True), strict=True)))
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _points(found: _Scores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
+def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
     from workbench.analysis.intervals import wilson
 
     points = []
@@ -205,7 +205,7 @@ def _points(found: _Scores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamP
     return sorted(points, key=lambda point: -1 if point.accuracy is None else point.accuracy, reverse=True)
 
 
-def _row(found: _Scores, group: str | None, rows: Mapping[str, AccuracyRow]) -> DownstreamRow:
+def _row(found: _BenchmarkScores, group: str | None, rows: Mapping[str, AccuracyRow]) -> DownstreamRow:
     import numpy as np
 
     from workbench.analysis.ranks import associations, is_exact, orders_of
@@ -227,7 +227,7 @@ def _row(found: _Scores, group: str | None, rows: Mapping[str, AccuracyRow]) -> 
     )
 
 
-def _reason(found: _Scores, verifiers: int, measured: Associations) -> str | None:
+def _reason(found: _BenchmarkScores, verifiers: int, measured: Associations) -> str | None:
     from workbench.analysis.ranks import FEWEST
 
     if not found.of:

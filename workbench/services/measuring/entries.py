@@ -16,12 +16,12 @@ from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.services.measuring.cells import Pieces
 from workbench.services.measuring.column_memory import Made
 from workbench.services.measuring.columns import Columns, columns
-from workbench.services.measuring.judged import BASELINE, Judge, judges_of
+from workbench.services.measuring.judged import BASELINE, VerifierRun, judges_of
 from workbench.services.project import Project
 from workbench.store import browsing
 
 if TYPE_CHECKING:
-    from workbench.analysis.accuracy import AccuracyColumns, Counted
+    from workbench.analysis.accuracy import AccuracyColumns, ClusterCounts
     from workbench.analysis.arrays import BoolArray, IntArray
     from workbench.analysis.confusion import Graded
 
@@ -33,7 +33,7 @@ BASELINES: Final = (*CONSTANTS, MAJORITY)
 """Rows of every table; they need no run."""
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AccuracyQuery(Struct, frozen=True, kw_only=True):
     """What an accuracy table is asked to show.
 
     Attributes:
@@ -87,7 +87,7 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
 
         return grade(self.columns.outcome, self.columns.gold, protocol)
 
-    def pieces(self, counted: Counted, protocol: Protocol3) -> Pieces:
+    def pieces(self, counted: ClusterCounts, protocol: Protocol3) -> Pieces:
         """Its questions by group.
 
         Args:
@@ -115,7 +115,7 @@ class Entries:
         items: How many of the chosen items have gold.
     """
 
-    def __init__(self, project: Project, asked: Asked, known: Columns | None = None) -> None:
+    def __init__(self, project: Project, asked: AccuracyQuery, known: Columns | None = None) -> None:
         self.asked = asked
         self.everything = known or columns(project)
         self.kinds = self.everything.groups("type")
@@ -230,7 +230,7 @@ class Entries:
         return {**outcomes, MAJORITY: most.outcome}, tuple(self.kinds.names[place] for place in most.tied)
 
 
-def _judges(project: Project, asked: Asked) -> tuple[Judge, ...]:
+def _judges(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
     """The verifiers asked for; a baseline that was never run stands in the table anyway."""
     if asked.run is not None or not asked.verifiers:
         return judges_of(project, asked.verifiers, asked.run, live=asked.live)

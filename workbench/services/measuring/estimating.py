@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Outcome, Protocol3
 from workbench.render import bars
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, Groups, columns, gold_counts
-from workbench.services.measuring.judged import BASELINE, Judged, judged, judges_of, nothing_measured
+from workbench.services.measuring.judged import BASELINE, JudgedSelection, judged, judges_of, nothing_measured
 from workbench.services.measuring.samples import uneven_samples
 from workbench.services.project import Project
 from workbench.store import check_items
@@ -28,7 +28,7 @@ _MIX_BY = "type"
 """What the mix of labelled items is looked at by, unless items are grouped otherwise."""
 
 
-class _Share(Struct, frozen=True, kw_only=True, eq=False):
+class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
     """A share to be estimated; arrays with one value an item.
 
     Attributes:
@@ -44,7 +44,7 @@ class _Share(Struct, frozen=True, kw_only=True, eq=False):
     group: IntArray
     names: tuple[str, ...]
 
-    def of(self, chosen: BoolArray) -> _Share:
+    def of(self, chosen: BoolArray) -> _EstimatedShare:
         """The same of some of the items."""
         if chosen.all():
             return self
@@ -127,7 +127,7 @@ def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tupl
     return known
 
 
-def _check_labels(share: _Share, message: str) -> None:
+def _check_labels(share: _EstimatedShare, message: str) -> None:
     if not (share.truth >= 0).any():
         raise UsageError(
             message, "Have some labelled, drawn at random from all: workbench assign DB --annotators A,B --limit 200"
@@ -139,7 +139,7 @@ def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:
     return groups if chosen is None else structs.replace(groups, code=groups.code[chosen])
 
 
-def _kept(project: Project, found: Judged, outcome: IntArray) -> BoolArray:
+def _kept(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
     """Items with a verdict that are no checks."""
     import numpy as np
 
@@ -149,13 +149,13 @@ def _kept(project: Project, found: Judged, outcome: IntArray) -> BoolArray:
 
 
 def _shares(
-    found: Judged,
+    found: JudgedSelection,
     outcomes: dict[str, IntArray],
     verifier: str,
     groups: Groups,
     protocol: Protocol3,
     kept: BoolArray,
-) -> tuple[_Share, _Share]:
+) -> tuple[_EstimatedShare, _EstimatedShare]:
     """What is to be estimated: where the verifier is right, on the items that count, and what is correct, on all."""
     import numpy as np
 
@@ -170,7 +170,7 @@ def _shares(
     if protocol == "strict":
         predicted_right[own >= Outcome.ABSTAIN] = 0
     counted = kept & (own < Outcome.ABSTAIN) if protocol == "decided" else kept
-    accuracy = _Share(
+    accuracy = _EstimatedShare(
         quantity="accuracy",
         truth=right,
         predicted=predicted_right,
@@ -194,7 +194,7 @@ def _votes(outcomes: list[IntArray]) -> FloatArray:
     return np.asarray(halves / (2 * len(outcomes)), dtype=np.float64)
 
 
-def _rows(share: _Share, *, grouped: bool) -> Iterator[EstimateRow]:
+def _rows(share: _EstimatedShare, *, grouped: bool) -> Iterator[EstimateRow]:
     """All items, the same stratified, then each group."""
     import numpy as np
 
@@ -211,7 +211,7 @@ def _rows(share: _Share, *, grouped: bool) -> Iterator[EstimateRow]:
         yield _row(share.of(np.equal(share.group, place)), share.names[place])
 
 
-def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
+def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
     import numpy as np
 
     from workbench.analysis.intervals import compact
@@ -247,7 +247,7 @@ def _row(share: _Share, group: str | None, stratum: IntArray | None = None) -> E
     )
 
 
-def _reason(row: EstimateRow, share: _Share, power: float) -> str | None:
+def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
 
     from workbench.analysis.intervals import compact
@@ -266,7 +266,7 @@ def _reason(row: EstimateRow, share: _Share, power: float) -> str | None:
     return "The predictions don't go with the labels."
 
 
-def _mix(share: _Share) -> tuple[list[MixRow], float | None]:
+def _mix(share: _EstimatedShare) -> tuple[list[MixRow], float | None]:
     """How many questions with labels and without each group has, and the chance of such a difference."""
     import numpy as np
 
@@ -288,7 +288,7 @@ def _mix(share: _Share) -> tuple[list[MixRow], float | None]:
     return sorted(rows, key=lambda row: group_order(row.group)), mix_p(*counts)
 
 
-def _in_conflict(everything: Columns, found: Judged, kept: BoolArray) -> int:
+def _in_conflict(everything: Columns, found: JudgedSelection, kept: BoolArray) -> int:
     import numpy as np
 
     differ = everything.chosen(Selection((Condition("state", "=", "conflict"),)))

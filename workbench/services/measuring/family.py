@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns, gold_counts
 from workbench.services.measuring.comparing import TOO_FEW, comparable
-from workbench.services.measuring.judged import Judge, Judged, judged, nothing_measured
+from workbench.services.measuring.judged import JudgedSelection, VerifierRun, judged, nothing_measured
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -71,17 +71,19 @@ def family(
     )
 
 
-class _Standing(Struct, frozen=True, kw_only=True, eq=False):
+class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
     """One verifier's items that count, and its figures on them."""
 
-    judge: Judge
+    judge: VerifierRun
     graded: Graded
     questions: int
     accuracy: float | None
     ci: tuple[float, float] | None
 
     @classmethod
-    def of(cls, judge: Judge, outcome: IntArray, gold: IntArray, question: IntArray, protocol: Protocol3) -> _Standing:
+    def of(
+        cls, judge: VerifierRun, outcome: IntArray, gold: IntArray, question: IntArray, protocol: Protocol3
+    ) -> _VerifierFigures:
 
         from workbench.analysis.confusion import grade
         from workbench.analysis.intervals import clustered_wilson, distinct
@@ -98,16 +100,16 @@ class _Standing(Struct, frozen=True, kw_only=True, eq=False):
         )
 
 
-def _standings(found: Judged, protocol: Protocol3) -> list[_Standing]:
+def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFigures]:
     """The most accurate first."""
     standings = [
-        _Standing.of(judge, outcome, found.gold, found.question, protocol)
+        _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
         for judge, outcome in zip(found.judges, found.outcomes, strict=True)
     ]
     return sorted(standings, key=lambda one: -(one.accuracy or 0.0))
 
 
-def _pairs(standings: list[_Standing], question: IntArray, against: str | None) -> list[FamilyPair]:
+def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
     """The pairs with items in common, with p-values adjusted over all of them."""
     from workbench.analysis.compare import compare_graded
     from workbench.analysis.multiplicity import benjamini_hochberg, holm
@@ -124,14 +126,14 @@ def _pairs(standings: list[_Standing], question: IntArray, against: str | None) 
     ]
 
 
-def _matches(standings: list[_Standing], against: str | None) -> list[tuple[_Standing, _Standing]]:
+def _matches(standings: list[_VerifierFigures], against: str | None) -> list[tuple[_VerifierFigures, _VerifierFigures]]:
     if against is None:
         return list(combinations(standings, 2))
     reference = next(one for one in standings if one.judge.name == against)
     return [(one, reference) for one in standings if one is not reference]
 
 
-def _groups(standings: list[_Standing], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
+def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
     """Verifiers, by rank, that can't be told apart; those without items in common can't either.
 
     Holm and not Benjamini-Hochberg decides: a ranking is one statement made of all its pairs, so that one false pair
@@ -151,7 +153,7 @@ def _groups(standings: list[_Standing], pairs: list[FamilyPair]) -> list[tuple[i
     return alike_groups(differ)
 
 
-def _members(standings: list[_Standing], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
+def _members(standings: list[_VerifierFigures], groups: list[tuple[int, ...]] | None) -> list[FamilyMember]:
     import numpy as np
 
     from workbench.analysis.letters import letters
@@ -171,13 +173,13 @@ def _members(standings: list[_Standing], groups: list[tuple[int, ...]] | None) -
     ]
 
 
-def _apart(standings: list[_Standing], pairs: list[FamilyPair], against: str | None) -> list[tuple[str, str]]:
+def _apart(standings: list[_VerifierFigures], pairs: list[FamilyPair], against: str | None) -> list[tuple[str, str]]:
     together = {(pair.a, pair.b) for pair in pairs}
     matches = ((a.judge.name, b.judge.name) for a, b in _matches(standings, against))
     return [match for match in matches if match not in together]
 
 
-def _common(standings: list[_Standing]) -> int:
+def _common(standings: list[_VerifierFigures]) -> int:
     import numpy as np
 
     return int(np.count_nonzero(np.logical_and.reduce([one.graded.counted for one in standings])))

@@ -23,7 +23,7 @@ BASELINE: Final = "always-incorrect"
 """What a verifier that accepts nothing would say; it needs no run."""
 
 
-class Judge(Struct, frozen=True):
+class VerifierRun(Struct, frozen=True):
     """A verifier's name and the run its verdicts come from; None for a baseline that needs none.
 
     Attributes:
@@ -35,7 +35,7 @@ class Judge(Struct, frozen=True):
     expected: int | None = None
 
 
-class Judged(Struct, frozen=True, kw_only=True, eq=False):
+class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
     """The chosen items with their gold, and what each verifier said of them; arrays with one value an item.
 
     Attributes:
@@ -51,14 +51,14 @@ class Judged(Struct, frozen=True, kw_only=True, eq=False):
     item: IntArray
     question: IntArray
     gold: IntArray
-    judges: tuple[Judge, ...]
+    judges: tuple[VerifierRun, ...]
     outcomes: tuple[IntArray, ...]
     failed: dict[str, int]
 
 
 def judges_of(
     project: Project, verifiers: tuple[str, ...] = (), run: int | None = None, *, live: bool = False
-) -> tuple[Judge, ...]:
+) -> tuple[VerifierRun, ...]:
     """The newest complete run of each verifier, or exactly one run.
 
     Args:
@@ -74,9 +74,9 @@ def judges_of(
         name = figures.verifier_of_run(reader, run)
         if verifiers and name not in verifiers:
             raise UsageError(f"Run {run} is of {name!r}, not of {', '.join(verifiers)}.")
-        return (Judge(name, run),)
+        return (VerifierRun(name, run),)
     runs = browsing.runs_so_far(reader, without=() if verifiers else JUDGES_NOTHING)
-    there = [Judge(name, *found) for name, found in runs.items() if live or found[1] is None]
+    there = [VerifierRun(name, *found) for name, found in runs.items() if live or found[1] is None]
     names = {judge.name for judge in there}
     unknown = set(verifiers) - names - {BASELINE}
     if unknown:
@@ -87,7 +87,7 @@ def judges_of(
         )
     found = [judge for judge in there if not verifiers or judge.name in verifiers]
     if BASELINE in verifiers and BASELINE not in names:
-        found.append(Judge(BASELINE, None))
+        found.append(VerifierRun(BASELINE, None))
     return tuple(found)
 
 
@@ -103,7 +103,7 @@ def judged(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     known: Columns | None = None,
-) -> Judged:
+) -> JudgedSelection:
     """Gold and the outcomes of the verifiers' newest complete runs on the chosen items.
 
     Args:
@@ -128,7 +128,7 @@ def judged(
         for judge, outcome in zip(judges, outcomes, strict=True)
         if failed_throughout(outcome, known_gold)
     }
-    return Judged(
+    return JudgedSelection(
         item=everything.item[rows],
         question=everything.question[rows],
         gold=known_gold,

@@ -15,7 +15,7 @@ from workbench.services.measuring.entries import CONSTANTS, MAJORITY, Entries, E
 from workbench.services.measuring.judged import BASELINE, nothing_measured
 
 if TYPE_CHECKING:
-    from workbench.analysis.compare import Power
+    from workbench.analysis.compare import ComparisonPower
     from workbench.store.curation import Untyped
 
 LEVEL: Final = 0.05
@@ -123,7 +123,7 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
     )
 
 
-def _paired(a: Entry, b: Entry, entries: Entries) -> Power | None:
+def _paired(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
     from workbench.analysis.compare import power, quadrants
 
     both = [entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b)]

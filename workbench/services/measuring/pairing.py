@@ -12,7 +12,7 @@ from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns as every_column
-from workbench.services.measuring.scores import Scored, scored
+from workbench.services.measuring.scores import ItemScores, scored
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def unpaired_in_words(unpaired: Unpaired) -> str:
     )
 
 
-def _rows(columns: Scored, found: Pairs) -> list[PairRow]:
+def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
     """A row a group; none without a grouping."""
     import numpy as np
 

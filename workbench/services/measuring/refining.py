@@ -10,7 +10,7 @@ from workbench.model.comparison import Bootstrap
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.selection import Selection
 from workbench.services.measuring.columns import Columns
-from workbench.services.measuring.entries import Asked, Entries, Entry
+from workbench.services.measuring.entries import AccuracyQuery, Entries, Entry
 from workbench.services.project import Project
 
 SAMPLES: Final = 2_000
@@ -47,7 +47,7 @@ def refined(
     drawn = Bootstrap(samples=samples, seed=seed)
     rows = {(row.verifier, row.groups): row for row in report.rows}
     if names:
-        asked = Asked(
+        asked = AccuracyQuery(
             verifiers=names if run is None else (),
             by=report.by,
             protocol=report.protocol,

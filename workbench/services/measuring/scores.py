@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from workbench.analysis.arrays import FloatArray, IntArray
 
 
-class Scored(Struct, frozen=True, kw_only=True, eq=False):
+class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
     """One value an item of a selection, in order of row id.
 
     Attributes:
@@ -40,7 +40,9 @@ class Scored(Struct, frozen=True, kw_only=True, eq=False):
     names: tuple[str, ...]
 
 
-def scored(project: Project, verifier: str, selection: Selection, gold: GoldChoice, by: str | None = None) -> Scored:
+def scored(
+    project: Project, verifier: str, selection: Selection, gold: GoldChoice, by: str | None = None
+) -> ItemScores:
     """The scores of a verifier's newest complete run.
 
     Raises:
@@ -54,7 +56,7 @@ def scored(project: Project, verifier: str, selection: Selection, gold: GoldChoi
     kept = everything.chosen(selection)
     rows = slice(None) if kept is None else kept
     groups = everything.groups(by) if by else None
-    return Scored(
+    return ItemScores(
         verifier=verifier,
         run=run,
         item=everything.item[rows],

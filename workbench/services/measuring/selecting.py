@@ -11,7 +11,7 @@ from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns, gold_counts
-from workbench.services.measuring.judged import Judge, Judged, judged
+from workbench.services.measuring.judged import JudgedSelection, VerifierRun, judged
 from workbench.services.project import Project
 from workbench.store.selection import check_names
 
@@ -85,7 +85,7 @@ def _powers(most: int) -> tuple[int, ...]:
     return tuple(2**power for power in range(_MOST_POWERS + 1) if 2**power <= max(most, 1))
 
 
-def _scores(known: Columns, found: Judged, wanted: Selection) -> list[FloatArray | None]:
+def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
     """Each verifier's scores of the items; None for one without."""
     kept = known.chosen(wanted)
     scores = [known.score(judge.run) for judge in found.judges]
@@ -93,7 +93,7 @@ def _scores(known: Columns, found: Judged, wanted: Selection) -> list[FloatArray
 
 
 def _rows(
-    found: Judged, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
+    found: JudgedSelection, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
 ) -> Iterator[BestOfRow]:
     from workbench.analysis.selectors import best_of, keys_of, ranked
 
@@ -104,7 +104,7 @@ def _rows(
             yield _row(judge, "verdict" if score is None else "score", n, best_of(levels, n))
 
 
-def _row(judge: Judge, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
+def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
     from workbench.analysis.intervals import student_interval
     from workbench.analysis.selectors import mean_interval
 

@@ -15,7 +15,7 @@ from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.items.choosing import choose, make
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns as every_column
-from workbench.services.measuring.scores import Scored, scored
+from workbench.services.measuring.scores import ItemScores, scored
 from workbench.services.project import Project
 from workbench.services.running import verifying
 from workbench.services.trust import require_trust
@@ -104,7 +104,7 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
     return verifying.start(project, kind, options, name, run.selection, run.workers)
 
 
-def _row(part: str, columns: Scored, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
+def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
     """The accuracy table's figures of some rows, with the verdicts that the threshold makes of their scores."""
     import numpy as np
 

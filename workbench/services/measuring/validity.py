@@ -16,7 +16,7 @@ from workbench.services.labelling.agreement.measuring import ceilings
 from workbench.services.measuring import selected_by
 from workbench.services.measuring import validity_words as words
 from workbench.services.measuring.columns import Columns, columns, gold_counts
-from workbench.services.measuring.judged import Judge, judges_of
+from workbench.services.measuring.judged import VerifierRun, judges_of
 from workbench.services.measuring.model_names import model_of, plain_name
 from workbench.services.measuring.validity_texts import Forms, forms
 from workbench.services.project import Project
@@ -35,7 +35,7 @@ _FORMS: dict[Check, Callable[[Forms], BoolArray]] = {
 }
 
 
-class _Rows(Struct, frozen=True, kw_only=True, eq=False):
+class _ChosenItems(Struct, frozen=True, kw_only=True, eq=False):
     """The chosen items; arrays with one value each.
 
     Attributes:
@@ -91,13 +91,13 @@ def validity(
     )
 
 
-def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _Rows:
+def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _ChosenItems:
     import numpy as np
 
     chosen = slice(None) if kept is None else kept
     types, models = everything.groups("type"), everything.groups("model")
     judged, of_type = everything.gold(gold)[chosen], types.code[chosen]
-    return _Rows(
+    return _ChosenItems(
         item=everything.item[chosen],
         question=everything.question[chosen],
         gold=judged,
@@ -110,7 +110,9 @@ def _rows(everything: Columns, kept: BoolArray | None, gold: GoldChoice) -> _Row
     )
 
 
-def _of_judge(project: Project, everything: Columns, rows: _Rows, seen: Forms, judge: Judge) -> list[Finding]:
+def _of_judge(
+    project: Project, everything: Columns, rows: _ChosenItems, seen: Forms, judge: VerifierRun
+) -> list[Finding]:
     outcome = everything.outcome(judge.run)
     outcome = outcome if rows.kept is None else outcome[rows.kept]
     comparing = [
@@ -123,7 +125,7 @@ def _of_judge(project: Project, everything: Columns, rows: _Rows, seen: Forms, j
 
 
 def _exposures(
-    project: Project, rows: _Rows, seen: Forms, judge: Judge, outcome: IntArray
+    project: Project, rows: _ChosenItems, seen: Forms, judge: VerifierRun, outcome: IntArray
 ) -> list[tuple[Check, IntArray, BoolArray]]:
     """Checks that compare: each with the places of the items it is about, and which of those are of the kind."""
     import numpy as np
@@ -146,7 +148,7 @@ def _exposures(
     return found
 
 
-def _longer(rows: _Rows, measured: IntArray) -> BoolArray:
+def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     """Whether each of these completions is longer than the median of those of its gold and type."""
     import numpy as np
 
@@ -162,7 +164,7 @@ def _longer(rows: _Rows, measured: IntArray) -> BoolArray:
     return longer
 
 
-def _own_model(project: Project, rows: _Rows, judge: Judge) -> BoolArray | None:
+def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
     """Completions by the model that judges; None for a verifier without one."""
     import numpy as np
 
@@ -185,7 +187,7 @@ def _varies(said: BoolArray) -> bool:
 
 
 def _compare(
-    check: Check, verifier: str, said: BoolArray, rows: _Rows, chosen: IntArray, exposed: BoolArray
+    check: Check, verifier: str, said: BoolArray, rows: _ChosenItems, chosen: IntArray, exposed: BoolArray
 ) -> Finding:
     import numpy as np
 
@@ -208,7 +210,7 @@ def _compare(
     )
 
 
-def _undecided(everything: Columns, rows: _Rows, judge: Judge, outcome: IntArray) -> Finding | None:
+def _undecided(everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray) -> Finding | None:
     from collections import Counter
 
     from workbench.analysis.intervals import clustered_wilson
@@ -236,7 +238,9 @@ def _undecided(everything: Columns, rows: _Rows, judge: Judge, outcome: IntArray
     )
 
 
-def _flips(project: Project, everything: Columns, rows: _Rows, judge: Judge, outcome: IntArray) -> list[Finding | None]:
+def _flips(
+    project: Project, everything: Columns, rows: _ChosenItems, judge: VerifierRun, outcome: IntArray
+) -> list[Finding | None]:
     import numpy as np
 
     from workbench.analysis.arrays import align
@@ -260,7 +264,7 @@ def _flips(project: Project, everything: Columns, rows: _Rows, judge: Judge, out
 
 
 def _flipped(
-    check: Check, rows: _Rows, verifier: str, twice: BoolArray, differ: BoolArray, between: str
+    check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
 ) -> Finding | None:
     """How often decided verdicts contradict each other, of the items that have two."""
     from workbench.analysis.intervals import clustered_wilson
@@ -281,7 +285,7 @@ def _flipped(
     )
 
 
-def _selected(judge: Judge, chosen: Mapping[str, list[str]]) -> list[Finding]:
+def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Finding]:
     """That a judge helped to choose the data."""
     datasets = chosen.get(judge.name)
     if not datasets:

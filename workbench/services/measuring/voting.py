@@ -10,7 +10,7 @@ from workbench.errors import UsageError
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.columns import Columns, Groups, columns
-from workbench.services.measuring.judged import BASELINE, Judge, Judged, judged, nothing_measured
+from workbench.services.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, nothing_measured
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class VotedItems(Struct, frozen=True, kw_only=True, eq=False):
     gold: IntArray
     question: IntArray
     groups: Groups | None
-    members: tuple[Judge, ...]
+    members: tuple[VerifierRun, ...]
     ballots: Ballots
     protocol: Protocol3
     unjudged: int
@@ -83,7 +83,7 @@ def voted_items(
     )
 
 
-def _members(found: Judged, named: tuple[str, ...]) -> list[tuple[Judge, IntArray]]:
+def _members(found: JudgedSelection, named: tuple[str, ...]) -> list[tuple[VerifierRun, IntArray]]:
     """The members with their outcomes: those named, else all that look at the completion.
 
     Raises:

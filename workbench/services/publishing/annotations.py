@@ -18,7 +18,7 @@ from workbench.store import events, exporting, label_lines
 _TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class SubjectAnnotations(Struct, frozen=True, kw_only=True):
     """What people said of one item, or of one question's type: labels and decisions in force, oldest first.
 
     Attributes:
@@ -37,7 +37,7 @@ def aliases(project: Project, *, names: bool) -> dict[int, str]:
     return found if names else {person: pseudonym(person) for person in found}
 
 
-def said_of(project: Project, frozen: FrozenSet) -> Iterator[Said]:
+def said_of(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
     """Everything that stands, item by item; answers to checks and repeats, and what was taken back, stay here."""
     reader = project.database.reader()
     first: dict[int, tuple[str, str]] = {}
@@ -45,24 +45,24 @@ def said_of(project: Project, frozen: FrozenSet) -> Iterator[Said]:
         names = frozen.id_of(place.dataset, place.question_id), frozen.id_of(place.dataset, place.completion_id)
         first.setdefault(question, names)
         if found := _standing(events.of_subject(reader, "correctness", row)):
-            yield Said(question=names[0], completion=names[1], events=found)
+            yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
     for question, names in first.items():
         if found := _standing(events.of_subject(reader, "type", question)):
-            yield Said(question=names[0], completion=names[1], events=found)
+            yield SubjectAnnotations(question=names[0], completion=names[1], events=found)
 
 
 def _standing(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
     return tuple(event for event in current_events(stored) if event.kind in ("label", "adjudication"))
 
 
-def lines_of(said: Iterable[Said], people: Mapping[int, str]) -> Iterator[LabelLine]:
+def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> Iterator[LabelLine]:
     """A line a label or decision, as ``workbench labels DB import`` reads them."""
     for one in said:
         for event in one.events:
             yield _line(one, event, people[event.annotator])
 
 
-def _line(said: Said, event: LabelEvent, name: str) -> LabelLine:
+def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
     line = label_line(event, name, said.question, said.completion)
     for key in ("guideline", "open_ms"):
         if (value := getattr(event, key)) is not None:
@@ -70,7 +70,7 @@ def _line(said: Said, event: LabelEvent, name: str) -> LabelLine:
     return line
 
 
-def counted_annotations(said: Sequence[Said], frozen_at: str) -> Annotations:
+def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> Annotations:
     """The labels in numbers.
 
     Args:
@@ -86,7 +86,7 @@ def counted_annotations(said: Sequence[Said], frozen_at: str) -> Annotations:
     )
 
 
-def _conflicts(task: Task, said: Sequence[Said]) -> Conflicts:
+def _conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
     labelled = disputed = 0
     settled: Counter[str] = Counter()
     for one in said:

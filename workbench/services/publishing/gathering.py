@@ -16,7 +16,7 @@ from workbench.model.selection import Selection, parse_condition
 from workbench.model.set_views import SetDiff
 from workbench.model.sets import SetName, SetReport, StoredSet
 from workbench.model.verdict import Protocol3
-from workbench.reports.card.contents import Guideline, SetContents
+from workbench.reports.card.contents import GuidelineVersion, SetContents
 from workbench.reports.contents import Contents, RunFacts
 from workbench.reports.sections.people import renamed
 from workbench.services.building.comparing import set_diff
@@ -25,7 +25,7 @@ from workbench.services.labelling import guidelines
 from workbench.services.labelling.agreement.measuring import agreement
 from workbench.services.measuring.columns import Columns
 from workbench.services.project import Project
-from workbench.services.publishing.annotations import Said, counted_annotations
+from workbench.services.publishing.annotations import SubjectAnnotations, counted_annotations
 from workbench.services.publishing.frozen import FrozenSet, frozen_columns, selection_of
 from workbench.services.publishing.leaderboard import Board, board_of
 from workbench.services.reporting.card import data_card
@@ -35,7 +35,7 @@ from workbench.store.exporting import annotator_names
 from workbench.store.selection import chosen_ids
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class PublishingOptions(Struct, frozen=True, kw_only=True):
     """How sets are published.
 
     Attributes:
@@ -48,7 +48,12 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 def gather(
-    project: Project, frozen: FrozenSet, config: str, said: Sequence[Said], people: dict[int, str], asked: Asked
+    project: Project,
+    frozen: FrozenSet,
+    config: str,
+    said: Sequence[SubjectAnnotations],
+    people: dict[int, str],
+    asked: PublishingOptions,
 ) -> SetContents:
     """Count everything about one set.
 
@@ -173,20 +178,20 @@ def _made_of(stored: StoredSet, annotated: StoredSet | None) -> Selection:
     if annotated is not None:
         return selection_of(annotated)
     try:
-        where = msgspec.json.decode(stored.config, type=_Plan).where
+        where = msgspec.json.decode(stored.config, type=_PlannedItems).where
     except msgspec.MsgspecError:
         where = ()
     return Selection(tuple(map(parse_condition, where)))
 
 
-class _Plan(Struct):
+class _PlannedItems(Struct):
     """What a plan says of the items to choose from."""
 
     where: tuple[str, ...] = ()
 
 
-def _guideline(project: Project, version: str) -> Guideline:
+def _guideline(project: Project, version: str) -> GuidelineVersion:
     try:
-        return Guideline(version=version, text=guidelines.of_version(project, version).text)
+        return GuidelineVersion(version=version, text=guidelines.of_version(project, version).text)
     except UsageError:
-        return Guideline(version=version, text=None)
+        return GuidelineVersion(version=version, text=None)

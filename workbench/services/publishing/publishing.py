@@ -32,7 +32,7 @@ from workbench.services.project import Project
 from workbench.services.publishing import folder as folders
 from workbench.services.publishing.annotations import aliases, lines_of, said_of
 from workbench.services.publishing.frozen import FrozenItem, FrozenSet, frozen_items, frozen_set
-from workbench.services.publishing.gathering import Asked, gather
+from workbench.services.publishing.gathering import PublishingOptions, gather
 from workbench.services.publishing.leaderboard import leaderboard_csv
 from workbench.store import describing
 from workbench.store.sets import PACKAGE
@@ -40,7 +40,7 @@ from workbench.store.sets import PACKAGE
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
-class Card(Struct, frozen=True, kw_only=True):
+class PublisherCard(Struct, frozen=True, kw_only=True):
     """What its publisher says of a folder.
 
     Attributes:
@@ -59,8 +59,8 @@ def publish(
     names: Sequence[SetName],
     path: Path,
     *,
-    card: Card | None = None,
-    asked: Asked | None = None,
+    card: PublisherCard | None = None,
+    asked: PublishingOptions | None = None,
     force: bool = False,
 ) -> Publication:
     """Write sets into a folder, each as a configuration; the folder appears whole or not at all.
@@ -75,7 +75,7 @@ def publish(
         StoreError: A set's items are not those that were frozen, or the folder would be the database's own.
         UsageError: A set is not there, not finished, or named twice; or a language has no such code.
     """
-    said, asked = card or Card(), asked or Asked()
+    said, asked = card or PublisherCard(), asked or PublishingOptions()
     _check_languages(said)
     if not path.exists():
         project.database.require_other(path)
@@ -83,7 +83,7 @@ def publish(
     with project.database.reading(), folders.new_folder(path, force=force) as folder:
         found = [frozen_set(project, name) for name in names]
         configs = _configs(found)
-        written = _Writer(project, folder, asked)
+        written = _FolderWriter(project, folder, asked)
         for one, config in zip(found, configs, strict=True):
             written.add(one, config)
         manifest = written.finish(said)
@@ -97,7 +97,7 @@ def publish(
     )
 
 
-def _check_languages(said: Card) -> None:
+def _check_languages(said: PublisherCard) -> None:
     for code in said.languages:
         if not _LANGUAGE.fullmatch(code):
             raise UsageError(f"{code[:50]!r} is no code of a language.", "Use codes of ISO 639, such as en or zh-Hant.")
@@ -111,14 +111,14 @@ def _configs(found: Sequence[FrozenSet]) -> list[str]:
     return configs
 
 
-class _Writer:
+class _FolderWriter:
     """Writes the files of a folder.
 
     Attributes:
         sets: What the card says of each set.
     """
 
-    def __init__(self, project: Project, folder: Path, asked: Asked) -> None:
+    def __init__(self, project: Project, folder: Path, asked: PublishingOptions) -> None:
         self._project, self._folder, self._asked = project, folder, asked
         self._files: list[PublishedFile] = []
         self.sets: list[SetContents] = []
@@ -137,7 +137,7 @@ class _Writer:
         if found.guideline is not None and found.guideline.text is not None:
             self._text(f"guidelines/{config}.md", found.guideline.text)
 
-    def finish(self, said: Card) -> FolderManifest:
+    def finish(self, said: PublisherCard) -> FolderManifest:
         """Write what belongs to all sets, and what the folder is checked by."""
         card = CardContents(
             title=said.title or ", ".join(found.name for found in self.sets),

@@ -15,7 +15,7 @@ from workbench.render.bars import counted
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import Columns, columns
 from workbench.services.project import Project
-from workbench.services.reporting.counting import Part, PartCounts, count_order, count_part
+from workbench.services.reporting.counting import GoldItems, PartCounts, count_order, count_part
 from workbench.store import describing, licences
 from workbench.store.describing import TextHashes
 from workbench.store.events import Connection
@@ -46,7 +46,7 @@ def data_card(
     reader = project.database.reader()
     everything = known or columns(project)
     kept = everything.chosen(selection)
-    part = Part.of(everything, gold, kept)
+    part = GoldItems.of(everything, gold, kept)
     counts = counts_table(everything, gold, kept)
     files = [file for file in describing.imported_files(reader) if file.dataset in counts.datasets]
     texts = describing.text_hashes(reader) if texts is None else texts
@@ -75,7 +75,7 @@ def counts_table(
         datasets: Only these, in this order.
     """
     names = datasets or tuple(sorted(everything.groups("dataset").names))
-    found = {name: count_part(everything, Part.of(everything, gold, kept, dataset=name)) for name in names}
+    found = {name: count_part(everything, GoldItems.of(everything, gold, kept, dataset=name)) for name in names}
     if not datasets:
         found = {name: counts for name, counts in found.items() if counts.items}
     return _counts(found, gold)
@@ -90,7 +90,7 @@ def _counts(found: dict[str, PartCounts], gold: GoldChoice) -> CountsTable:
     return CountsTable(datasets=list(found), gold_choice=gold, rows=rows, without_gold=without)
 
 
-def _crossing(everything: Columns, part: Part) -> dict[tuple[str, str], int]:
+def _crossing(everything: Columns, part: GoldItems) -> dict[tuple[str, str], int]:
     import numpy as np
 
     groups = everything.groups("type,domain")
@@ -98,7 +98,7 @@ def _crossing(everything: Columns, part: Part) -> dict[tuple[str, str], int]:
     return {(kind, domain): number for (kind, domain), number in zip(groups.parts, found, strict=True) if number}
 
 
-def _named(everything: Columns, part: Part, field: str) -> list[NamedCount]:
+def _named(everything: Columns, part: GoldItems, field: str) -> list[NamedCount]:
     """Items by source or model, the most frequent first."""
     import numpy as np
 
@@ -141,7 +141,7 @@ def _odd_files(files: list[ImportedFile]) -> list[str]:
     ]
 
 
-def _odd_items(everything: Columns, part: Part) -> list[str]:
+def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
     import numpy as np
 
     from workbench.analysis.intervals import distinct

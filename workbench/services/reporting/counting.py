@@ -19,7 +19,7 @@ CountKey = tuple[CountOf, str | None]
 """What is counted, and the answer type or domain it is counted in."""
 
 
-class Part(Struct, frozen=True, kw_only=True, eq=False):
+class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
     """The items of a part that have gold.
 
     Attributes:
@@ -37,7 +37,7 @@ class Part(Struct, frozen=True, kw_only=True, eq=False):
     @classmethod
     def of(
         cls, everything: Columns, gold: GoldChoice, kept: BoolArray | None = None, *, dataset: str | None = None
-    ) -> Part:
+    ) -> GoldItems:
         """All items, those that are kept, or those of a data set."""
         import numpy as np
 
@@ -72,7 +72,7 @@ class PartCounts(Struct, frozen=True, kw_only=True):
         return self.counts[("completions", None)] + self.without_gold
 
 
-def count_part(everything: Columns, part: Part) -> PartCounts:
+def count_part(everything: Columns, part: GoldItems) -> PartCounts:
     """Count a part as the paper's table 1 does."""
     import numpy as np
 
@@ -99,7 +99,7 @@ def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
     return sorted(set(keys), key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
 
 
-def unpaired(part: Part) -> str:
+def unpaired(part: GoldItems) -> str:
     """Why the questions of a part are no pairs of one correct and one incorrect completion; "" where all are."""
     import numpy as np
 
@@ -116,7 +116,7 @@ def unpaired(part: Part) -> str:
     )
 
 
-def has_scores(everything: Columns, run: int | None, part: Part) -> bool:
+def has_scores(everything: Columns, run: int | None, part: GoldItems) -> bool:
     """Whether a run has a score for any item of a part."""
     import numpy as np
 

@@ -13,7 +13,7 @@ from workbench.render.answers import short_answer
 from workbench.reports.contents import ERROR_KINDS, ErrorExample, ErrorKind, Errors
 from workbench.reports.passages import beginning, end
 from workbench.services.items.browsing import read
-from workbench.services.measuring.judged import Judged
+from workbench.services.measuring.judged import JudgedSelection
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _QUESTION, _ANSWER, _ENDING, _DETAIL = 600, 300, 700, 300
 """Characters of a text that stand in the report."""
 
 
-def errors_of(project: Project, found: Judged, examples: int) -> list[Errors]:
+def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[Errors]:
     """Every verifier's errors by kind; verifiers that decide nothing, and baselines, have none.
 
     Those come first that most of the other verifiers judge rightly: they are this verifier's own and no fault of the
@@ -61,7 +61,7 @@ def _of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
     return found[kind]
 
 
-def _others(found: Judged, places: list[int]) -> tuple[IntArray, IntArray]:
+def _others(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArray]:
     """How many of some verifiers judge each item rightly, and how many have judged it."""
     import numpy as np
 

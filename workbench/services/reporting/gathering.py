@@ -14,16 +14,16 @@ from workbench.model.progress import stepping
 from workbench.model.report import AccuracyReport
 from workbench.model.selection import Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.reports.contents import Confusion, Contents, RunFacts, Software
+from workbench.reports.contents import ConfusionCounts, Contents, RunFacts, Software
 from workbench.services.labelling.agreement.measuring import agreement
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.columns import columns
 from workbench.services.measuring.family import family
-from workbench.services.measuring.judged import BASELINE, Judge, Judged, judged, judges_of
+from workbench.services.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
 from workbench.services.measuring.validity import validity
 from workbench.services.project import Project
 from workbench.services.reporting.card import data_card
-from workbench.services.reporting.counting import Part
+from workbench.services.reporting.counting import GoldItems
 from workbench.services.reporting.errors import errors_of
 from workbench.services.reporting.scoring import scores_of
 from workbench.store import describing, runs
@@ -56,14 +56,14 @@ def gather(
         UsageError: An unknown verifier, or the selection names something unknown.
     """
     wanted = selection or Selection()
-    asked = _Asked(project, wanted, protocol, gold)
+    asked = _ReportQuery(project, wanted, protocol, gold)
     everything = columns(project)
     judges = judges_of(project, tuple(verifiers))
     everyone = asked.accuracy(tuple(judge.name for judge in judges) or (BASELINE,))
     names = deciding(judges, everyone)
     found = judged(project, names, gold=gold, selection=wanted) if names else None
     configured = {known.name: known for known in runs.verifiers(project.database.reader())}
-    part = Part.of(everything, gold, everything.chosen(wanted))
+    part = GoldItems.of(everything, gold, everything.chosen(wanted))
     texts = describing.text_hashes(project.database.reader())
     scores = [scores_of(everything, part, judge, configured.get(judge.name), everyone) for judge in judges]
     breakdowns = stepping(BREAKDOWNS, "breaking down", "ways")
@@ -88,7 +88,7 @@ def gather(
     )
 
 
-class _Asked:
+class _ReportQuery:
     """The items and the conventions of all figures."""
 
     def __init__(self, project: Project, selection: Selection, protocol: Protocol3, gold: GoldChoice) -> None:
@@ -108,7 +108,7 @@ class _Asked:
             selection=self._selection,
         )
 
-    def confusions(self, names: tuple[str, ...]) -> list[Confusion]:
+    def confusions(self, names: tuple[str, ...]) -> list[ConfusionCounts]:
         """What each verifier said of either class: its decided verdicts, and the rest of the class."""
         if not names:
             return []
@@ -119,7 +119,7 @@ class _Asked:
             row, whole = decided[name], forced[name]
             correct, incorrect = whole.tp + whole.fn, whole.fp + whole.tn
             found.append(
-                Confusion(
+                ConfusionCounts(
                     verifier=name,
                     of_correct=(row.tp, row.fn, correct - row.tp - row.fn),
                     of_incorrect=(row.fp, row.tn, incorrect - row.fp - row.tn),
@@ -135,7 +135,7 @@ class _Asked:
             return None
 
 
-def deciding(judges: Sequence[Judge], everyone: AccuracyReport) -> tuple[str, ...]:
+def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[str, ...]:
     """The verifiers that decide at least one item; baselines are in every table anyhow."""
     decided = {row.verifier for row in everyone.rows if row.coverage}
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
@@ -172,7 +172,7 @@ def run_facts(project: Project, run: int) -> RunFacts:
     )
 
 
-def software(project: Project, found: Judged | None, texts: describing.TextHashes | None = None) -> Software:
+def software(project: Project, found: JudgedSelection | None, texts: describing.TextHashes | None = None) -> Software:
     """What figures are made with, and a hash of what they are counted from."""
     reader = project.database.reader()
     return Software(
@@ -185,7 +185,7 @@ def software(project: Project, found: Judged | None, texts: describing.TextHashe
     )
 
 
-def _content_hash(texts: bytes, found: Judged | None) -> str:
+def _content_hash(texts: bytes, found: JudgedSelection | None) -> str:
     digest = blake2b(texts, digest_size=16)
     if found is not None:
         digest.update(found.item.tobytes() + found.gold.tobytes())

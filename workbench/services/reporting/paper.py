@@ -30,7 +30,7 @@ from workbench.services.measuring.judged import judges_of
 from workbench.services.measuring.pairing import pairs
 from workbench.services.project import Project
 from workbench.services.reporting.card import counts_table
-from workbench.services.reporting.counting import Part, has_scores, unpaired
+from workbench.services.reporting.counting import GoldItems, has_scores, unpaired
 from workbench.store import runs
 from workbench.store.vocabularies import dataset_names
 
@@ -188,7 +188,7 @@ class PaperFigures:
 
     def _pairs(self, dataset: str) -> DatasetPairs:
         everything = columns(self.project)
-        part = Part.of(everything, self.gold, dataset=dataset)
+        part = GoldItems.of(everything, self.gold, dataset=dataset)
         if refused := unpaired(part):
             return DatasetPairs(dataset=dataset, refused=refused)
         reports, left_out = [], {}

@@ -9,8 +9,8 @@ from workbench.model.report import AccuracyReport
 from workbench.model.run import ConfiguredVerifier
 from workbench.reports.contents import ScoreBin, Scores
 from workbench.services.measuring.columns import Columns
-from workbench.services.measuring.judged import Judge
-from workbench.services.reporting.counting import Part
+from workbench.services.measuring.judged import VerifierRun
+from workbench.services.reporting.counting import GoldItems
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import FloatArray, IntArray
@@ -24,7 +24,7 @@ _HUGE = 2.0**50
 
 
 def scores_of(
-    everything: Columns, part: Part, judge: Judge, known: ConfiguredVerifier | None, overall: AccuracyReport
+    everything: Columns, part: GoldItems, judge: VerifierRun, known: ConfiguredVerifier | None, overall: AccuracyReport
 ) -> Scores | None:
     """A verifier's scores on a part of the items; None where there are none."""
     import numpy as np

@@ -10,7 +10,7 @@ from msgspec import Struct
 from workbench.model.review import GoldWord, Vote
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring.columns import Columns
-from workbench.services.measuring.judged import Judge
+from workbench.services.measuring.judged import VerifierRun
 from workbench.services.project import Project
 from workbench.store.reviews import Gold
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from workbench.analysis.disagreement.votes import Ranking
 
 
-class Asked(Struct, frozen=True, kw_only=True, eq=False):
+class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
     """Which items and verifiers a queue is made of.
 
     Attributes:
@@ -34,7 +34,7 @@ class Asked(Struct, frozen=True, kw_only=True, eq=False):
 
     project: Project
     columns: Columns
-    judges: tuple[Judge, ...]
+    judges: tuple[VerifierRun, ...]
     votes: tuple[IntArray, ...]
     gold: GoldChoice
     truth: IntArray
@@ -43,7 +43,7 @@ class Asked(Struct, frozen=True, kw_only=True, eq=False):
     chose: Sequence[str] = ()
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class QueueItem(Struct, frozen=True, kw_only=True):
     """An item of a page, as a queue needs it to say why it is there.
 
     Attributes:
@@ -60,7 +60,7 @@ class Case(Struct, frozen=True, kw_only=True):
     votes: tuple[Vote, ...]
 
 
-class Found(Struct, frozen=True, kw_only=True, eq=False):
+class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
     """What a queue has found.
 
     Attributes:
@@ -70,4 +70,4 @@ class Found(Struct, frozen=True, kw_only=True, eq=False):
 
     ranking: Ranking
     text: str
-    why: Callable[[Sequence[Case]], list[str]]
+    why: Callable[[Sequence[QueueItem]], list[str]]

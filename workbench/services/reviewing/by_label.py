@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.errors import UsageError
 from workbench.model.verdict import Outcome
-from workbench.services.measuring.judged import Judge
-from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.measuring.judged import VerifierRun
+from workbench.services.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.services.reviewing.wording import gold_says, runs_of, who_says
 from workbench.store import disagreements
 
@@ -40,10 +40,10 @@ class _Sure(NamedTuple):
     score: float
     words: str
     verifier: str
-    compared: disagreements.Compared
+    compared: disagreements.ComparedAnswers
 
 
-def exact_label(asked: Asked) -> Found:
+def exact_label(asked: QueueQuery) -> QueueContents:
     """The final answers are exactly equal but gold says incorrect, or name other options but it says correct."""
     import numpy as np
 
@@ -61,10 +61,10 @@ def exact_label(asked: Asked) -> Found:
     places = sorted(sure)
     ranking = falling(np.array(places, dtype=np.int64), np.array([sure[place].score for place in places], dtype=float))
 
-    def why(cases: Sequence[Case]) -> list[str]:
+    def why(cases: Sequence[QueueItem]) -> list[str]:
         return [f"{_compared(sure[case.place])}; {gold_says(case)}." for case in cases]
 
-    return Found(
+    return QueueContents(
         ranking=ranking,
         text=f"The final answers are exactly equal by {runs_of(asked, known)}, yet gold ({asked.gold}) says incorrect. "
         "Score: 3 the same text, 2 the same option or number; 1 is the reverse, other option letters and gold says "
@@ -73,7 +73,7 @@ def exact_label(asked: Asked) -> Found:
     )
 
 
-def _without_doubt(asked: Asked, judge: Judge) -> dict[int, _Sure]:
+def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
     """Position -> what a run's rules leave no doubt of, against gold."""
     import numpy as np
 
@@ -88,7 +88,7 @@ def _without_doubt(asked: Asked, judge: Judge) -> dict[int, _Sure]:
     rests = disagreements.compared(asked.project.database.reader(), judge.run or 0, items)
     found = {}
     for place, item in zip(places.tolist(), items, strict=True):
-        compared = rests.get(item, disagreements.Compared(None, None, None))
+        compared = rests.get(item, disagreements.ComparedAnswers(None, None, None))
         if outcome[place] == Outcome.CORRECT:
             score, words = _EQUAL.get(compared.rule, (0.0, ""))
         else:
@@ -108,7 +108,7 @@ def _shown(text: str | None) -> str:
     return f"“{text[:_SHOWN]}{'…' if len(text) > _SHOWN else ''}”"
 
 
-def suspect_gold(asked: Asked) -> Found:
+def suspect_gold(asked: QueueQuery) -> QueueContents:
     """The verifiers together make the label improbable."""
     import numpy as np
 
@@ -127,14 +127,14 @@ def suspect_gold(asked: Asked) -> Found:
     if asked.kept is not None:
         suspect &= asked.kept[rows]
 
-    def why(cases: Sequence[Case]) -> list[str]:
+    def why(cases: Sequence[QueueItem]) -> list[str]:
         return [
             f"{who_says(case.votes)}; {gold_says(case)}: wrong with probability {case.score:.2f}, "
             f"by Dawid–Skene {outvotes[case.place]:.2f}."
             for case in cases
         ]
 
-    return Found(
+    return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) that {runs_of(asked)} together make wrong with a probability of at least "
         f"{_SUSPECT}; {np.count_nonzero(suspect & (wrong > 0.5)):,} are more probably wrong than right. Score: the "
@@ -144,7 +144,7 @@ def suspect_gold(asked: Asked) -> Found:
     )
 
 
-def _features(asked: Asked, rows: IntArray) -> list[Feature]:
+def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
     """What a label may follow from: verdicts and scores of every verifier, the type, the completion's length."""
     import numpy as np
 

@@ -10,14 +10,14 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.model.label import Task
-from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.services.reviewing.wording import gold_says, listed
 from workbench.store import agreement, people
 
 _TASKS: Final[tuple[Task, ...]] = "correctness", "type"
 
 
-class _Differing(Struct, frozen=True, kw_only=True):
+class _DisputedSubject(Struct, frozen=True, kw_only=True):
     """A subject on which people's labels differ.
 
     Attributes:
@@ -29,13 +29,13 @@ class _Differing(Struct, frozen=True, kw_only=True):
     said: str
 
 
-def annotators(asked: Asked) -> Found:
+def annotators(asked: QueueQuery) -> QueueContents:
     """Two people's labels of the round under way differ: in conflict, or settled by a third person already."""
     import numpy as np
 
     from workbench.analysis.disagreement.votes import falling
 
-    differing: dict[int, list[_Differing]] = {}
+    differing: dict[int, list[_DisputedSubject]] = {}
     for task in _TASKS:
         for completion, one in _differing(asked, task):
             differing.setdefault(completion, []).append(one)
@@ -45,10 +45,10 @@ def annotators(asked: Asked) -> Found:
     place = place[there] if asked.kept is None else place[there][asked.kept[place[there]]]
     score = [max(one.score for one in differing[item]) for item in asked.columns.item[place].tolist()]
 
-    def why(cases: Sequence[Case]) -> list[str]:
+    def why(cases: Sequence[QueueItem]) -> list[str]:
         return [f"{'; '.join(one.said for one in differing[case.id])}; {gold_says(case)}." for case in cases]
 
-    return Found(
+    return QueueContents(
         ranking=falling(place, np.array(score, dtype=np.float64)),
         text="Labels of the round under way that differ, on the verdict or on the answer type. Score: the share of "
         "pairs of people who differ, and 1 more where nobody has settled it.",
@@ -56,7 +56,7 @@ def annotators(asked: Asked) -> Found:
     )
 
 
-def _differing(asked: Asked, task: Task) -> list[tuple[int, _Differing]]:
+def _differing(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedSubject]]:
     reader = asked.project.database.reader()
     about = agreement.subjects(reader, task, None)
     names = {person.id: person.name for person in people.everyone(asked.project.database)}
@@ -74,7 +74,7 @@ def _differing(asked: Asked, task: Task) -> list[tuple[int, _Differing]]:
         said = ", ".join(f"{listed(makers)} {_say(makers)} {value}" for value, makers in by_value.items())
         settled = f", settled as {ruling}" if ruling else ", not settled"
         score = 1 - same / (total * (total - 1)) + (ruling is None)
-        found.append((about[subject].completion, _Differing(score=score, said=said + settled)))
+        found.append((about[subject].completion, _DisputedSubject(score=score, said=said + settled)))
     return found
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from workbench.model.verdict import Outcome
-from workbench.services.measuring.judged import Judge
-from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.measuring.judged import VerifierRun
+from workbench.services.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.services.reviewing.wording import gold_says, runs_of
 from workbench.store import disagreements
 
@@ -29,7 +29,7 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
         no: How many are "incorrect".
     """
 
-    judge: Judge
+    judge: VerifierRun
     before: int | None
     yes: IntArray
     no: IntArray
@@ -56,7 +56,7 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
         return f"{self.judge.name} {flipped:,} of {items:,}{share} {between}"
 
 
-def flips(asked: Asked) -> Found:
+def flips(asked: QueueQuery) -> QueueContents:
     """A decided verdict of a verifier is contradicted by another of its own."""
     import numpy as np
 
@@ -68,14 +68,14 @@ def flips(asked: Asked) -> Found:
         score += 2 * np.minimum(one.yes, one.no) / np.maximum(one.yes + one.no, 1)
     place = of(score > 0, asked.kept)
 
-    def why(cases: Sequence[Case]) -> list[str]:
+    def why(cases: Sequence[QueueItem]) -> list[str]:
         return [
             f"{', '.join(filter(None, (one.words(case.place) for one in repeated)))}; {gold_says(case)}."
             for case in cases
         ]
 
     rates = "; ".join(one.rate(asked.kept) for one in repeated)
-    return Found(
+    return QueueContents(
         ranking=falling(place, score[place]),
         text=f"Decided verdicts of one verifier that contradict each other. Flip rate, of items with two of them: "
         f"{rates}. Score: twice the minority's share, summed over verifiers and kinds of repetition."
@@ -85,7 +85,7 @@ def flips(asked: Asked) -> Found:
     )
 
 
-def _repeated(asked: Asked) -> Iterator[_Repeated]:
+def _repeated(asked: QueueQuery) -> Iterator[_Repeated]:
     import numpy as np
 
     from workbench.analysis.arrays import align

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.errors import UsageError
-from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.services.reviewing.wording import gold_says, runs_of, who_says
 
 
-def verifier_gold(asked: Asked) -> Found:
+def verifier_gold(asked: QueueQuery) -> QueueContents:
     """A decided verdict differs from gold."""
     from workbench.analysis.disagreement.against_gold import against_gold
 
     types = asked.columns.groups("type")
     found = against_gold(asked.votes, asked.truth, types.code, len(types.names), asked.kept)
 
-    return Found(
+    return QueueContents(
         ranking=found,
         text=f"A decided verdict differs from gold ({asked.gold}), of {runs_of(asked)}. Ordered by how far all "
         "verdicts on the item speak against gold: a log-likelihood ratio, by each verifier's rates on the item's type.",
@@ -24,12 +24,12 @@ def verifier_gold(asked: Asked) -> Found:
     )
 
 
-def verifiers(asked: Asked) -> Found:
+def verifiers(asked: QueueQuery) -> QueueContents:
     """Decided verdicts differ, whatever gold says."""
     from workbench.analysis.disagreement.split import uneven
 
     _require(asked, 2)
-    return Found(
+    return QueueContents(
         ranking=uneven(asked.votes, len(asked.columns.item), asked.kept),
         text=f"Decided verdicts differ, of {runs_of(asked)}. The most evenly split first (the score is twice "
         "the minority's share), then those with more verdicts.",
@@ -37,7 +37,7 @@ def verifiers(asked: Asked) -> Found:
     )
 
 
-def split(asked: Asked) -> Found:
+def split(asked: QueueQuery) -> QueueContents:
     """Exactly k verifiers stand against all the others."""
     from workbench.analysis.disagreement.split import splits
 
@@ -49,7 +49,7 @@ def split(asked: Asked) -> Found:
     k = min(k, many - k)
     found = splits(asked.votes, len(asked.columns.item), k, asked.kept)
     sizes = ", ".join(f"{many - fewer}:{fewer} {number:,}" for fewer, number in enumerate(found.sizes))
-    return Found(
+    return QueueContents(
         ranking=found.ranking,
         text=f"{k} against {many - k} of {runs_of(asked)}. Items by split: {sizes}; not fully voted "
         f"{found.unvoted:,} (an abstention or an error is no vote). First where the weaker side weighs nearly as much "
@@ -58,7 +58,7 @@ def split(asked: Asked) -> Found:
     )
 
 
-def _require(asked: Asked, least: int) -> None:
+def _require(asked: QueueQuery, least: int) -> None:
     if len(asked.judges) < least:
         raise UsageError(
             f"{len(asked.judges)} verifier can't disagree with another.",
@@ -66,5 +66,5 @@ def _require(asked: Asked, least: int) -> None:
         )
 
 
-def _sides(cases: Sequence[Case]) -> list[str]:
+def _sides(cases: Sequence[QueueItem]) -> list[str]:
     return [f"{who_says(case.votes)}; {gold_says(case)}." for case in cases]

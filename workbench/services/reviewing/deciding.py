@@ -117,7 +117,7 @@ def take_back(project: Project, uuid: str, *, by: str) -> Review:
         return earlier or desk.append(desk.review("retraction", supersedes=uuid))
 
 
-class _Desk(Struct, frozen=True, kw_only=True):
+class _ReviewerItem(Struct, frozen=True, kw_only=True):
     """One item before one reviewer, inside a transaction."""
 
     connection: events.Connection
@@ -168,7 +168,7 @@ class _Desk(Struct, frozen=True, kw_only=True):
 
 
 @contextmanager
-def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[_Desk]:
+def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[_ReviewerItem]:
     """One transaction in which a reviewer decides of an item."""
     note = note.strip()
     if len(note) > LONGEST_NOTE:
@@ -184,7 +184,7 @@ def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[
         looked: tuple[tuple[Task, int], ...] = (("correctness", completion), ("type", question))
         for task, subject in looked:
             ledger.reveal(connection, person, task, subject, "review")
-        yield _Desk(
+        yield _ReviewerItem(
             connection=connection,
             completion=completion,
             person=person,
@@ -195,7 +195,7 @@ def _at_desk(project: Project, completion: int, by: str, note: str) -> Iterator[
         )
 
 
-def _open_slots(project: Project, desk: _Desk) -> None:
+def _open_slots(project: Project, desk: _ReviewerItem) -> None:
     """Let everyone who labels, but for the reviewer, have an item that nobody was to label before."""
     team = [
         person.id

@@ -11,6 +11,7 @@ from msgspec import structs
 
 from workbench.errors import UsageError
 from workbench.formats import reviews as review_files
+from workbench.formats.lines import LineRefusedError
 from workbench.formats.writing import write_lines
 from workbench.model.item import Refusal
 from workbench.model.review import Review, ReviewLine, ReviewsImported
@@ -20,14 +21,6 @@ from workbench.services.reviewing.decided import line_of
 from workbench.services.transactions import Parts, some_at_a_time
 from workbench.store import label_lines, people, reviews
 from workbench.store.events import Connection
-
-
-class _Refused(Exception):
-    """A line can't be taken; ``field`` and the message say why."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
@@ -55,9 +48,9 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
             for number, line in some:
                 try:
                     if isinstance(line, Refusal):
-                        raise _Refused(line.field or "", line.message)
+                        raise LineRefusedError(line.field or "", line.message)
                     new = _put(connection, line)
-                except _Refused as error:
+                except LineRefusedError as error:
                     report.refused += 1
                     report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))
                 else:
@@ -72,23 +65,23 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
     known = reviews.by_uuid(connection, line.uuid)
     if known is not None:
         if line_of(connection, known) != line:
-            raise _Refused("uuid", "another review of this uuid is there already")
+            raise LineRefusedError("uuid", "another review of this uuid is there already")
         return False
     found = label_lines.find_completions(connection, line.completion_id, line.question_id, line.dataset)
     if not found:
-        raise _Refused("completion_id", f"there is no completion {line.completion_id!r} of this question here")
+        raise LineRefusedError("completion_id", f"there is no completion {line.completion_id!r} of this question here")
     run = None
     if line.verifier is not None:
         run = reviews.newest_run(connection, line.verifier, found[0][0])
         if run is None:
-            raise _Refused("verifier", f"no run of {line.verifier!r} has a verdict on this item")
+            raise LineRefusedError("verifier", f"no run of {line.verifier!r} has a verdict on this item")
     if line.supersedes is not None:
         _require_taken_back(connection, line.supersedes, found[0][0])
     try:
         people.require_distinct(connection, line.reviewer)
         reviewer = people.add(connection, line.reviewer, people.COORDINATOR)
     except UsageError as error:
-        raise _Refused("reviewer", str(error)) from error
+        raise LineRefusedError("reviewer", str(error)) from error
     review = Review(
         uuid=line.uuid,
         kind=line.kind,
@@ -110,4 +103,4 @@ def _put(connection: Connection, line: ReviewLine) -> bool:
 def _require_taken_back(connection: Connection, uuid: str, completion: int) -> None:
     taken_back = reviews.by_uuid(connection, uuid)
     if taken_back is None or taken_back.kind == "retraction" or taken_back.completion != completion:
-        raise _Refused("supersedes", f"there is no decision {uuid!r} on this item to take back")
+        raise LineRefusedError("supersedes", f"there is no decision {uuid!r} on this item to take back")

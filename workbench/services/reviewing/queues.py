@@ -17,18 +17,18 @@ from workbench.model.verdict import GoldChoice, Outcome
 from workbench.render.marks import what_marks_mean
 from workbench.services.items.browsing import ItemTable
 from workbench.services.measuring.columns import Columns, columns
-from workbench.services.measuring.judged import BASELINE, Judge, judges_of
+from workbench.services.measuring.judged import BASELINE, VerifierRun, judges_of
 from workbench.services.measuring.selected_by import among
 from workbench.services.project import Project
 from workbench.services.reviewing import by_label, by_people, by_repetition, by_votes
-from workbench.services.reviewing.asked import Asked, Case, Found
+from workbench.services.reviewing.asked import QueueContents, QueueItem, QueueQuery
 from workbench.services.transactions import some_at_a_time
 from workbench.store import reviews
 
 if TYPE_CHECKING:
     from workbench.analysis.arrays import BoolArray, IntArray
 
-_FINDERS: Final[dict[Queue, Callable[[Asked], Found]]] = {
+_FINDERS: Final[dict[Queue, Callable[[QueueQuery], QueueContents]]] = {
     "verifier-gold": by_votes.verifier_gold,
     "verifiers": by_votes.verifiers,
     "split": by_votes.split,
@@ -51,7 +51,7 @@ class ReviewQueue:
         verifiers: Names of the verifiers asked about, in the order of the votes.
     """
 
-    def __init__(self, name: Queue, asked: Asked, found: Found) -> None:
+    def __init__(self, name: Queue, asked: QueueQuery, found: QueueContents) -> None:
         self.name, self.text = name, " ".join((found.text, *what_marks_mean(asked.chose)))
         self.verifiers = tuple(judge.name for judge in asked.judges)
         self.ids = array("q", asked.columns.item[found.ranking.place].tobytes())
@@ -108,14 +108,14 @@ class ReviewQueue:
         rank[ranking.place] = np.arange(len(ranking.place), dtype=np.int32)
         return rank
 
-    def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> Case:
+    def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
         votes = tuple(
             Vote(verifier=judge.name, run=judge.run, verdict=Outcome(int(outcome[place])).word)
             for judge, outcome in zip(self._asked.judges, self._asked.votes, strict=True)
             if outcome[place] >= 0
         )
         gold = _GOLDS[int(self._asked.truth[place])]
-        return Case(id=item, place=place, score=score, gold=gold, said=said, votes=votes)
+        return QueueItem(id=item, place=place, score=score, gold=gold, said=said, votes=votes)
 
 
 def queue(
@@ -150,7 +150,7 @@ def queue(
     if hide_reviewed:
         kept = _without_reviewed(project, everything, kept)
     judges = _judges(project, name, verifiers)
-    asked = Asked(
+    asked = QueueQuery(
         project=project,
         columns=everything,
         judges=judges,
@@ -164,7 +164,7 @@ def queue(
     return ReviewQueue(name, asked, _FINDERS[name](asked))
 
 
-def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[Judge, ...]:
+def _judges(project: Project, name: Queue, verifiers: Sequence[str]) -> tuple[VerifierRun, ...]:
     judges = judges_of(project, tuple(verifiers))
     if not verifiers:
         judges = tuple(judge for judge in judges if judge.name != BASELINE)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from workbench.model.review import Vote
 from workbench.model.verdict import OutcomeWord
 from workbench.render.marks import with_mark
-from workbench.services.measuring.judged import Judge
-from workbench.services.reviewing.asked import Asked, Case
+from workbench.services.measuring.judged import VerifierRun
+from workbench.services.reviewing.asked import QueueItem, QueueQuery
 
 _NAMED = 4
 """Verifiers that are named one by one; of more, the first three are, and the others counted."""
@@ -38,14 +38,14 @@ def who_says(votes: Sequence[Vote], *words: OutcomeWord) -> str:
     return ", ".join(said)
 
 
-def gold_says(case: Case) -> str:
+def gold_says(case: QueueItem) -> str:
     """``gold says incorrect (agreed by 2 people)``."""
     if case.gold == "none":
         return "there is no gold"
     return f"gold says {case.gold}{_source(case)}"
 
 
-def _source(case: Case) -> str:
+def _source(case: QueueItem) -> str:
     source, people = case.said.source, case.said.people
     if case.said.word != case.gold:
         return ""
@@ -57,7 +57,7 @@ def _source(case: Case) -> str:
     return f" ({words[source]})" if source in words else ""
 
 
-def runs_of(asked: Asked, judges: Sequence[Judge] | None = None) -> str:
+def runs_of(asked: QueueQuery, judges: Sequence[VerifierRun] | None = None) -> str:
     """``rules (run 1), llm † (run 2), always-incorrect (no run)``: all judges, or these; † if it chose the items."""
     return ", ".join(
         f"{with_mark(judge.name, asked.chose)} ({'no run' if judge.run is None else f'run {judge.run}'})"

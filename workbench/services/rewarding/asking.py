@@ -12,12 +12,12 @@ from typing import Final, cast
 from workbench.errors import UsageError
 from workbench.model.rewarding import Readiness
 from workbench.model.verdict import Verdict, VerifierInput
-from workbench.runs.answering import Answers, answering
+from workbench.runs.answering import VerifierSession, answering
 from workbench.runs.standing_in import standing_in
 from workbench.services.generation import GO_ON, Identity, require_free
 from workbench.services.project import Project, opened_project
-from workbench.services.rewarding.choosing import Chosen
-from workbench.services.rewarding.line import Line, all_of
+from workbench.services.rewarding.choosing import RewardVerifier
+from workbench.services.rewarding.line import WaitingItems, all_of
 from workbench.services.running.binding import bound_run
 from workbench.store import runs as stored_runs
 from workbench.verifiers.base import ServedVerifier
@@ -29,7 +29,7 @@ PREFIX: Final = "rewards/"
 class AskingJudge:
     """A verifier for an event loop; made by `asking`."""
 
-    def __init__(self, answers: Answers, line: Line) -> None:
+    def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
         self._answers = answers
         self._line = line
 
@@ -69,7 +69,7 @@ class AskingJudge:
 
 
 @asynccontextmanager
-async def asking(chosen: Chosen, line: Line, timeout: float | None) -> AsyncIterator[AskingJudge]:
+async def asking(chosen: RewardVerifier, line: WaitingItems, timeout: float | None) -> AsyncIterator[AskingJudge]:
     """Have a verifier judge as long as the context; this process is the database's runner meanwhile.
 
     Args:
@@ -93,7 +93,7 @@ async def asking(chosen: Chosen, line: Line, timeout: float | None) -> AsyncIter
                 stored_runs.settle(connection, run, "paused", str(answers.trouble))
 
 
-def _begun(project: Project, chosen: Chosen, verifier: ServedVerifier) -> int:
+def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -> int:
     """The run that counts the calls, made if need be; it is paused until the server has ended well."""
     name = PREFIX + chosen.name
     require_free(name)

@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 from workbench.model.probe import ProbeReport
 from workbench.model.rewarding import ProbeSummary
 from workbench.model.study import JUDGES_NOTHING
-from workbench.runs.desk import Desk
+from workbench.runs.desk import LocalExecutor
 from workbench.services.items.choosing import choose, make
 from workbench.services.project import opened_project
 from workbench.services.running import probing
@@ -24,7 +24,7 @@ from workbench.verifiers.registry import Registry, require_local
 _NEVER_TO_ACCEPT = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
 
 
-class Chosen(Struct, frozen=True, kw_only=True):
+class RewardVerifier(Struct, frozen=True, kw_only=True):
     """A verifier that is to reward.
 
     Attributes:
@@ -42,8 +42,10 @@ class Chosen(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
 
-    def desk(self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False) -> Desk:
-        """It, ready to judge; for the arguments see `Desk`.
+    def desk(
+        self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False
+    ) -> LocalExecutor:
+        """It, ready to judge; for the arguments see `LocalExecutor`.
 
         Args:
             workers: Worker processes; one a core by default.
@@ -52,7 +54,9 @@ class Chosen(Struct, frozen=True, kw_only=True):
             UsageError: It asks model servers.
         """
         verifier = require_local(self.verifier)
-        return Desk(verifier, (self.kind, self.options), workers or os.cpu_count() or 1, timeout, yielding=yielding)
+        return LocalExecutor(
+            verifier, (self.kind, self.options), workers or os.cpu_count() or 1, timeout, yielding=yielding
+        )
 
 
 def chosen(
@@ -62,7 +66,7 @@ def chosen(
     *,
     trust: bool = False,
     asking: bool = False,
-) -> Chosen:
+) -> RewardVerifier:
     """The verifier of a name.
 
     Args:
@@ -79,7 +83,7 @@ def chosen(
     """
     given = dict(options or {})
     if database is None:
-        return _checked(Chosen(name=name, kind=name, options=given, verifier=Registry().local(name, given)))
+        return _checked(RewardVerifier(name=name, kind=name, options=given, verifier=Registry().local(name, given)))
     with opened_project(database) as project:
         choice = choose(project, name, given)
         verifier = make(choice)
@@ -87,7 +91,7 @@ def chosen(
         asks = asking and verifier.isolation == "served"
         probe = probing.latest(project, choice.name)
         return _checked(
-            Chosen(
+            RewardVerifier(
                 name=choice.name,
                 kind=choice.kind,
                 options=choice.options,
@@ -99,7 +103,7 @@ def chosen(
         )
 
 
-def _checked(found: Chosen) -> Chosen:
+def _checked(found: RewardVerifier) -> RewardVerifier:
     if found.kind in JUDGES_NOTHING:
         raise UsageError(f"{found.name!r} judges no completions; it can't reward them.")
     return found

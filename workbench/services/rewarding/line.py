@@ -21,7 +21,7 @@ class Busy(Exception):
     """There is no room for more items that wait, or no time."""
 
 
-class Line:
+class WaitingItems:
     """Items that wait.
 
     Args:

@@ -18,8 +18,8 @@ from workbench.model.verdict import Verdict, VerifierInput
 from workbench.runs.desk import DeskClosed, Left
 from workbench.runs.long_texts import LongTexts
 from workbench.services.rewarding.asking import AskingJudge, asking
-from workbench.services.rewarding.choosing import Chosen
-from workbench.services.rewarding.line import Busy, Line, all_of, length
+from workbench.services.rewarding.choosing import RewardVerifier
+from workbench.services.rewarding.line import Busy, WaitingItems, all_of, length
 
 LONG = 20_000
 """Characters of an item that make it a long one."""
@@ -27,7 +27,7 @@ LONG = 20_000
 _TURN_S = 0.002
 
 
-class Judge:
+class AsyncVerifier:
     """A verifier for an event loop.
 
     Args:
@@ -36,7 +36,9 @@ class Judge:
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
     """
 
-    def __init__(self, chosen: Chosen, line: Line, workers: int | None = None, timeout: float | None = None) -> None:
+    def __init__(
+        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
+    ) -> None:
         cores = os.cpu_count() or 1
         self._line = line
         self._desk = chosen.desk(workers or max(1, cores - 1), timeout, yielding=True)
@@ -110,28 +112,28 @@ class Judge:
         return self._desk.isolation != "process" and length(item) > LONG
 
 
-AnyJudge = Judge | AskingJudge
+AnyJudge = AsyncVerifier | AskingJudge
 """A verifier for an event loop, wherever its verdicts come from."""
 
 
 @asynccontextmanager
 async def judging(
-    chosen: Chosen, most_waiting: int | None, workers: int | None, timeout: float | None
+    chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[AnyJudge]:
     """A verifier at work in the running event loop; for it to end, close it.
 
     Args:
         most_waiting: Items that wait at most, and items of one request; None for as many as there is room for.
-        workers: See `Judge`.
+        workers: See `AsyncVerifier`.
         timeout: Seconds an item may take in a worker or on model servers; by default as long as in a run.
 
     Raises:
         UsageError: A server's address or a price is wrong, or the verifier's name stood for another configuration.
         RunError: It asks model servers, and another process is at work on the database.
     """
-    line = Line(most_waiting)
+    line = WaitingItems(most_waiting)
     if chosen.database is None:
-        yield Judge(chosen, line, workers, timeout)
+        yield AsyncVerifier(chosen, line, workers, timeout)
     else:
         async with asking(chosen, line, timeout) as judge:
             yield judge

@@ -47,7 +47,7 @@ class FormOption(Struct, frozen=True, kw_only=True):
         return not self.strategies or values.get(_STRATEGY, "") in self.strategies
 
 
-class Section(Struct, frozen=True, kw_only=True):
+class FormSection(Struct, frozen=True, kw_only=True):
     """Options that belong together.
 
     Attributes:
@@ -59,15 +59,15 @@ class Section(Struct, frozen=True, kw_only=True):
     folded: bool
 
 
-class Form(Struct, frozen=True, kw_only=True):
+class VerifierForm(Struct, frozen=True, kw_only=True):
     """What one kind of verifier is asked."""
 
     kind: str
     description: str
-    sections: tuple[Section, ...]
+    sections: tuple[FormSection, ...]
 
 
-def forms() -> list[Form]:
+def forms() -> list[VerifierForm]:
     """The kinds of verifiers that ask model servers, judges first, each with its options in sections."""
     kinds = [kind for kind in Registry().available() if kind.isolation == "served" and kind.broken is None]
     return [_form(kind) for kind in sorted(kinds, key=lambda kind: (kind.name not in _FIRST, kind.name))]
@@ -131,7 +131,7 @@ def _refused(option: str, wrong: str) -> OptionError:
     return OptionError(f"{option}: {wrong}", option=option, wrong=wrong)
 
 
-def _form(kind: VerifierKind) -> Form:
+def _form(kind: VerifierKind) -> VerifierForm:
     from workbench.verifiers.judges.strategies import STRATEGIES
     from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS
     from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS
@@ -150,11 +150,11 @@ def _form(kind: VerifierKind) -> Form:
         else:
             groups["Judging"].append(name)
     choices = _choices(strategies)
-    return Form(
+    return VerifierForm(
         kind=kind.name,
         description=kind.description,
         sections=tuple(
-            Section(
+            FormSection(
                 title=title,
                 options=tuple(
                     FormOption(

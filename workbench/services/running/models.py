@@ -8,9 +8,9 @@ from typing import Literal, cast
 from msgspec import Struct
 
 from workbench.errors import UsageError
-from workbench.llm.check import Finding, check
+from workbench.llm.check import ServerFinding, check
 from workbench.llm.records import Numbers, Request, Scoring
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.model.verdict import VerifierInput
 from workbench.services.items.choosing import choose, make
 from workbench.services.project import Project
@@ -35,7 +35,7 @@ class CheckedServer(Struct, frozen=True, kw_only=True):
     roles: list[str]
     base_urls: tuple[str, ...]
     model: str
-    findings: list[Finding]
+    findings: list[ServerFinding]
 
 
 def check_servers(project: Project, kind: str, options: dict[str, str], *, trust: bool = False) -> list[CheckedServer]:
@@ -62,7 +62,7 @@ def check_servers(project: Project, kind: str, options: dict[str, str], *, trust
 async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
     tasks = {one.role: _task(one.request) for one in await preview(verifier, _ANY, b"\0" * 32)}
     servers = verifier.servers()
-    found: dict[tuple[Server, Kind], list[str]] = {}
+    found: dict[tuple[ModelServer, Kind], list[str]] = {}
     for role, server in servers.items():
         found.setdefault((server, tasks.get(role, "chat")), []).append(role)
     return [

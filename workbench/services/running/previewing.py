@@ -18,7 +18,7 @@ from workbench.services.project import Project
 from workbench.store import browsing, verdicts
 from workbench.store.secrets import secret
 from workbench.verifiers.base import ServedVerifier
-from workbench.verifiers.judges.preview import Planned, preview
+from workbench.verifiers.judges.preview import PlannedRequest, preview
 
 
 class PreviewedCall(Struct, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ def _item(project: Project, completion: str | None) -> VerifierInput:
     return verdicts.inputs(project.database, found)[0]
 
 
-def _call(verifier: ServedVerifier, planned: Planned) -> PreviewedCall:
+def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
     from workbench.llm.clock import Clock
     from workbench.llm.lane import Lane
 

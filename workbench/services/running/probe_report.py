@@ -23,10 +23,10 @@ from workbench.verifiers.probes.building import Companion, Probe
 from workbench.verifiers.probes.payloads import SUITE_VERSION
 
 if TYPE_CHECKING:
-    from workbench.services.running.probing import Plan
+    from workbench.services.running.probing import ProbingPlan
 
 
-def report(plan: Plan, collector: Collector, *, calls: int, seconds: float, created_at: str) -> ProbeReport:
+def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: float, created_at: str) -> ProbeReport:
     """What came of a probing."""
     controls = [_judgement(one) for one in collector.judged if _role(one) == "control"]
     variants = _variants(plan, collector)
@@ -86,7 +86,7 @@ def _role(one: JudgedSubject) -> str | None:
     return one.subject.role if isinstance(one.subject, Companion) else None
 
 
-def _variants(plan: Plan, collector: Collector) -> dict[str, list[VariantJudgements]]:
+def _variants(plan: ProbingPlan, collector: Collector) -> dict[str, list[VariantJudgements]]:
     """Verdicts by family and payload, in the suite's order."""
     made = {
         (family.family, payload.id): VariantJudgements(

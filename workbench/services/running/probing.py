@@ -40,7 +40,7 @@ _REWARD: frozenset[VerifierClass] = frozenset(("M",))
 _REWARD_KINDS = ("reward-model", "reward-local")
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class ProbingPlan(Struct, frozen=True, kw_only=True):
     """A probing that is ready to start.
 
     Attributes:
@@ -76,7 +76,7 @@ def plan(
     seed: int = 0,
     workers: int | None = None,
     trust: bool = False,
-) -> Plan:
+) -> ProbingPlan:
     """Draw the questions and count what there is to judge; nothing is judged or stored yet.
 
     Args:
@@ -113,7 +113,7 @@ def plan(
     calls = None
     if verifier.isolation == "served":
         calls = math.ceil((made + beside) * cast("ServedVerifier", verifier).calls_per_item())
-    return Plan(
+    return ProbingPlan(
         name=chosen.name,
         kind=chosen.kind,
         options=chosen.options,
@@ -136,7 +136,7 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
     return _JUDGE if verifier.isolation == "served" else EVERY_CLASS
 
 
-def run(project: Project, planned: Plan, watch: Watch | None = None) -> ProbeReport:
+def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> ProbeReport:
     """Judge the probes and their companions, and store the report.
 
     Items, gold and accuracy stay as they are.
@@ -165,7 +165,7 @@ def run(project: Project, planned: Plan, watch: Watch | None = None) -> ProbeRep
     return made
 
 
-def _judge(project: Project, planned: Plan, subjects: Iterable[Subject], collector: Collector) -> int:
+def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], collector: Collector) -> int:
     """Judge everything; returns how many calls to model servers were sent."""
     if planned.verifier.isolation != "served":
         workers = planned.workers or os.cpu_count() or 1

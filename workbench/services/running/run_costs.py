@@ -21,7 +21,7 @@ from workbench.store.secrets import secret
 from workbench.verifiers.base import ServedVerifier
 
 if TYPE_CHECKING:
-    from workbench.llm.budget import Estimate as CallEstimate
+    from workbench.llm.budget import CallEstimate as CallEstimate
 
 _SAMPLE = 16
 """Items whose requests are made up to estimate by."""

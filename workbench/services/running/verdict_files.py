@@ -11,6 +11,7 @@ from msgspec import Struct
 from workbench.config.verifiers import NAME
 from workbench.errors import UsageError
 from workbench.formats import verdicts as verdict_files
+from workbench.formats.lines import LineRefusedError
 from workbench.model.item import Refusal
 from workbench.model.look_alikes import is_mixed, looks_like
 from workbench.model.run import IMPORTED, RefusedLine, VerdictRow, VerdictsImported
@@ -25,14 +26,6 @@ from workbench.verifiers.registry import Registry
 _CONFIG_HASH = "imported"
 
 
-class _Refused(Exception):
-    """A line can't be taken; ``field`` and the message say why."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
-
-
 def _unlike(name: str, there: set[str]) -> str:
     """Why a new name can't be told from those of other verifiers; empty where it can."""
     if is_mixed(name):
@@ -41,7 +34,7 @@ def _unlike(name: str, there: set[str]) -> str:
     return "" if other is None else f"{name!r} looks like {other!r}, which is there"
 
 
-class _Line(Struct, frozen=True):
+class _PlacedVerdict(Struct, frozen=True):
     """A verdict with the run it belongs to and the item it is about."""
 
     number: int
@@ -87,9 +80,9 @@ def store_verdicts(
             for number, row in some:
                 try:
                     if isinstance(row, Refusal):
-                        raise _Refused(row.field or "", row.message)
+                        raise LineRefusedError(row.field or "", row.message)
                     lines.append(_line(connection, runs, number, row, name, dataset))
-                except _Refused as error:
+                except LineRefusedError as error:
                     _refuse(report, number, error)
             _store(connection, report, lines)
     with parts.storing(0), project.database.write() as connection:
@@ -118,13 +111,13 @@ class _Runs:
         """The run of a verifier.
 
         Raises:
-            _Refused: The name can't be an imported verifier's.
+            LineRefusedError: The name can't be an imported verifier's.
         """
         if name not in self.by_name:
             if name not in self._wrong:
                 self._wrong[name] = self._fault(name)
             if self._wrong[name]:
-                raise _Refused("verifier", self._wrong[name])
+                raise LineRefusedError("verifier", self._wrong[name])
             self.by_name[name] = self._make(connection, name)
         return self.by_name[name]
 
@@ -164,16 +157,18 @@ class _Runs:
 
 def _line(
     connection: Connection, runs: _Runs, number: int, row: VerdictRow, name: str | None, dataset: str | None
-) -> _Line:
+) -> _PlacedVerdict:
     verifier = name or row.verifier
     if not verifier:
-        raise _Refused("verifier", "whose verdict is it? Give the field, or --verifier NAME")
+        raise LineRefusedError("verifier", "whose verdict is it? Give the field, or --verifier NAME")
     found = label_lines.find_completions(connection, row.completion_id, row.question_id, row.dataset or dataset)
     if not found:
-        raise _Refused("completion_id", f"there is no completion {row.completion_id!r} here")
+        raise LineRefusedError("completion_id", f"there is no completion {row.completion_id!r} here")
     if len(found) > 1:
-        raise _Refused("completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id to the line")
-    return _Line(number, runs.of(connection, verifier), found[0][0], _verdict(row))
+        raise LineRefusedError(
+            "completion_id", f"{row.completion_id!r} is ambiguous: add dataset or question_id to the line"
+        )
+    return _PlacedVerdict(number, runs.of(connection, verifier), found[0][0], _verdict(row))
 
 
 def _verdict(row: VerdictRow) -> Verdict:
@@ -190,7 +185,7 @@ def _verdict(row: VerdictRow) -> Verdict:
     )
 
 
-def _store(connection: Connection, report: VerdictsImported, lines: list[_Line]) -> None:
+def _store(connection: Connection, report: VerdictsImported, lines: list[_PlacedVerdict]) -> None:
     """Store what is new of some lines; what another line or an earlier file said of an item stands."""
     wanted = defaultdict(list)
     for line in lines:
@@ -206,11 +201,11 @@ def _store(connection: Connection, report: VerdictsImported, lines: list[_Line])
             elif (known.outcome, known.score) == (line.verdict.outcome, line.verdict.score):
                 report.unchanged += 1
             else:
-                error = _Refused("verdict", "another verdict on this item is there already; see --run-version")
+                error = LineRefusedError("verdict", "another verdict on this item is there already; see --run-version")
                 _refuse(report, line.number, error)
         verdicts.put(connection, run, list(new.items()))
 
 
-def _refuse(report: VerdictsImported, number: int, error: _Refused) -> None:
+def _refuse(report: VerdictsImported, number: int, error: LineRefusedError) -> None:
     report.refused += 1
     report.refusals.append(RefusedLine(line=number, field=error.field or None, message=str(error)))

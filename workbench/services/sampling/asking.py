@@ -13,10 +13,10 @@ from workbench.errors import UsageError
 from workbench.llm.clock import Clock
 from workbench.llm.endings import ending
 from workbench.llm.failures import REPEATED
-from workbench.llm.lane import Lane, Prepared
+from workbench.llm.lane import Lane, PreparedRequest
 from workbench.llm.records import Chat, FailureCode, Reply
 from workbench.llm.waiting import FEWEST_ATTEMPTS
-from workbench.runs.completing import Wish
+from workbench.runs.completing import CompletionWish
 from workbench.services.project import Project
 from workbench.services.sampling.plan import CompletionPlan, PlannedModel
 from workbench.services.transactions import some_at_a_time
@@ -39,7 +39,7 @@ _NOT_THERE: Final = frozenset({404, 405})
 _TOGETHER: Final = 500
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class PlanQuestions(Struct, frozen=True, kw_only=True):
     """The questions of a plan.
 
     Attributes:
@@ -70,7 +70,7 @@ class Survey(Struct, kw_only=True):
     prompt_tokens: int = 0
 
 
-def asked_by(project: Project, plan: CompletionPlan) -> Asked:
+def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
     """The questions that a plan means.
 
     Raises:
@@ -82,11 +82,13 @@ def asked_by(project: Project, plan: CompletionPlan) -> Asked:
         raise UsageError("Say which questions: a set or a data set.", "Example: --set NAME, or set = … in the plan.")
     if plan.set is None:
         assert plan.dataset is not None
-        asked = Asked(set=None, dataset=plan.dataset, questions=tuple(stored.dataset_questions(reader, plan.dataset)))
+        asked = PlanQuestions(
+            set=None, dataset=plan.dataset, questions=tuple(stored.dataset_questions(reader, plan.dataset))
+        )
     else:
         found = sets.require(reader, plan.set)
         members = tuple(member.question for member in sets.questions(reader, found.id))
-        asked = Asked(set=found.full_name, dataset=None, questions=members)
+        asked = PlanQuestions(set=found.full_name, dataset=None, questions=members)
     if not asked.questions:
         raise UsageError(
             f"There are no questions in {asked.set or asked.dataset}.",
@@ -100,7 +102,7 @@ def asked_by(project: Project, plan: CompletionPlan) -> Asked:
 
 
 class Asking:
-    """A plan's `Work`: what each model is to write, part by part, and how it is stored.
+    """A plan's `CompletionWork`: what each model is to write, part by part, and how it is stored.
 
     Args:
         runs: The models' runs by name; one that has never been asked has none.
@@ -137,13 +139,13 @@ class Asking:
         """Completions of a model when a part is done."""
         return len(self._parts[part]) * self._models[model].samples
 
-    def wishes(self, model: str, part: int) -> list[Wish]:
+    def wishes(self, model: str, part: int) -> list[CompletionWish]:
         """What a model is to write for a part and hasn't; what failed for good is left out."""
         failed = self._failed.get(model)
         missing = self._missing(self._models[model], self._parts[part])
         return [wish for wish in missing if not failed or failed.keys().isdisjoint(self._keys(model, wish))]
 
-    def store(self, replies: Iterator[tuple[str, Wish, Reply]]) -> int:
+    def store(self, replies: Iterator[tuple[str, CompletionWish, Reply]]) -> int:
         """Store what was written as completions, all of it or nothing."""
         found = [
             self._completion(self._models[model], wish, reply)
@@ -188,24 +190,24 @@ class Asking:
         else:
             found.failed[code] += 1
 
-    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[Wish]:
+    def _missing(self, model: PlannedModel, questions: Sequence[int]) -> list[CompletionWish]:
         reader = self._database.reader()
         there = stored.keys_of(reader, questions, model.name)
         return [
-            Wish(question.id, key, Chat(messages=messages, sampling=model.sampling), sample)
+            CompletionWish(question.id, key, Chat(messages=messages, sampling=model.sampling), sample)
             for question in stored.texts(reader, questions)
             for messages in [self._plan.prompt.messages(question.text)]
             for sample in range(model.samples)
             if (question.id, key := f"{question.key}/{model.name}/{sample + 1}") not in there
         ]
 
-    def _keys(self, model: str, wish: Wish) -> set[bytes]:
+    def _keys(self, model: str, wish: CompletionWish) -> set[bytes]:
         return set(self._prepared(model, wish).keys.values())
 
-    def _prepared(self, model: str, wish: Wish) -> Prepared:
+    def _prepared(self, model: str, wish: CompletionWish) -> PreparedRequest:
         return self._lanes[model].prepare(wish.request, wish.sample)
 
-    def _completion(self, model: PlannedModel, wish: Wish, reply: Reply) -> WrittenCompletion:
+    def _completion(self, model: PlannedModel, wish: CompletionWish, reply: Reply) -> WrittenCompletion:
         about = {
             "sample": wish.sample + 1,
             "sampling": {name: value for name, value in structs.asdict(model.sampling).items() if value is not None},

@@ -13,7 +13,7 @@ from workbench.model.run import RunUsage
 from workbench.model.sampling import CompletionsWritten, ModelWritten
 from workbench.services.generation import GO_ON
 from workbench.services.project import Project
-from workbench.services.sampling.asking import Asked, Asking, asked_by
+from workbench.services.sampling.asking import Asking, PlanQuestions, asked_by
 from workbench.services.sampling.plan import CompletionPlan, PlannedModel
 from workbench.services.sampling.runs import begin, runs_of
 from workbench.services.transactions import some_at_a_time
@@ -24,7 +24,7 @@ from workbench.store import usage
 from workbench.store.unfinished_imports import discard_dead_imports
 
 if TYPE_CHECKING:
-    from workbench.runs.completing import Standing, Watch
+    from workbench.runs.completing import ModelProgress, Watch
 
 _TOGETHER = 5_000
 
@@ -61,7 +61,7 @@ def complete(
         discard_dead_imports(project.database)
         runs = begin(project, plan)
         writers = [
-            completing.Writer(
+            completing.CompletionWriter(
                 name=model.name,
                 run=runs[model.name],
                 server=model.server,
@@ -89,9 +89,9 @@ def _limits(model: PlannedModel, together: float | None) -> Limits:
 def _settled(
     project: Project,
     plan: CompletionPlan,
-    asked: Asked,
+    asked: PlanQuestions,
     runs: Mapping[str, int],
-    standings: Mapping[str, Standing],
+    standings: Mapping[str, ModelProgress],
     new: int,
 ) -> CompletionsWritten:
     """The report; each run is complete or says what is missing."""
@@ -117,7 +117,7 @@ def _settled(
 
 
 def _written(
-    project: Project, model: PlannedModel, asked: Asked, run: int, standing: Standing, left: Asking
+    project: Project, model: PlannedModel, asked: PlanQuestions, run: int, standing: ModelProgress, left: Asking
 ) -> ModelWritten:
     reader = project.database.reader()
     survey = left.survey(model.name)

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from workbench.llm.records import Message, Sampling
-from workbench.llm.server import Limits, Price, Server
+from workbench.llm.records import PromptMessage, Sampling
+from workbench.llm.server import Limits, ModelServer, Price
 from workbench.model.sets import SetName
 from workbench.verifiers.base import SERVER_AT
 
@@ -16,7 +16,7 @@ QUESTION: Final = "{question}"
 """Where the question stands in a prompt; the only placeholder, all else is the prompt's own text."""
 
 
-class Prompt(Struct, frozen=True, kw_only=True):
+class QuestionPrompt(Struct, frozen=True, kw_only=True):
     """What a model is asked.
 
     Attributes:
@@ -27,11 +27,11 @@ class Prompt(Struct, frozen=True, kw_only=True):
     template: str = QUESTION
     system: str | None = None
 
-    def messages(self, question: str) -> tuple[Message, ...]:
+    def messages(self, question: str) -> tuple[PromptMessage, ...]:
         """The chat about a question."""
         before, _, after = self.template.partition(QUESTION)
-        asked = Message("user", f"{before}{question}{after}")
-        return (asked,) if self.system is None else (Message("system", self.system), asked)
+        asked = PromptMessage("user", f"{before}{question}{after}")
+        return (asked,) if self.system is None else (PromptMessage("system", self.system), asked)
 
     @property
     def sha256(self) -> str:
@@ -49,13 +49,13 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    server: Server
+    server: ModelServer
     sampling: Sampling
     samples: int
     limits: Limits
     price: Price | None
 
-    def config(self, prompt: Prompt) -> dict[str, object]:
+    def config(self, prompt: QuestionPrompt) -> dict[str, object]:
         """All that may change a reply; how hard the server is asked does not."""
         return {
             "server": self.server.profile,
@@ -78,7 +78,7 @@ class CompletionPlan(Struct, frozen=True, kw_only=True):
 
     set: SetName | None
     dataset: str | None
-    prompt: Prompt
+    prompt: QuestionPrompt
     models: tuple[PlannedModel, ...]
     max_cost: float | None = None
     own: bool = False

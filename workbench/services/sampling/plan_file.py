@@ -18,7 +18,7 @@ from workbench.llm.records import Sampling
 from workbench.llm.server import Price
 from workbench.model.sets import SetName
 from workbench.services.project import Project
-from workbench.services.sampling.plan import QUESTION, CompletionPlan, PlannedModel, Prompt
+from workbench.services.sampling.plan import QUESTION, CompletionPlan, PlannedModel, QuestionPrompt
 from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
@@ -89,7 +89,7 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
     return CompletionPlan(
         set=None,
         dataset=None,
-        prompt=Prompt(),
+        prompt=QuestionPrompt(),
         models=tuple(models),
         own=not any(named_model(project.path, name) for name in names),
     )
@@ -172,7 +172,7 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
         seen[what] = one.name
 
 
-def _prompt(place: str, table: Mapping[str, Any]) -> Prompt:
+def _prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
     _require_known(place, table, _PROMPT_FIELDS)
     template = _words(f"{place}.template", table.get("template", QUESTION)) or ""
     if template.count(QUESTION) != 1:
@@ -180,7 +180,7 @@ def _prompt(place: str, table: Mapping[str, Any]) -> Prompt:
             f"{place}.template: {QUESTION} stands in it {template.count(QUESTION)} times.",
             "Write it once, where the question is to stand.",
         )
-    return Prompt(template=template, system=_words(f"{place}.system", table.get("system")))
+    return QuestionPrompt(template=template, system=_words(f"{place}.system", table.get("system")))
 
 
 def _set(place: str, value: object) -> SetName | None:

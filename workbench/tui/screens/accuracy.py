@@ -15,7 +15,7 @@ from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import Cell
+from workbench.services.measuring.accuracy_items import AccuracyCell
 from workbench.services.measuring.judged import BASELINE
 from workbench.services.measuring.refining import refined
 from workbench.services.measuring.tables import accuracy_table, save_accuracy
@@ -25,9 +25,9 @@ from workbench.tui.sharing import share
 from workbench.tui.switches import following
 from workbench.tui.widgets import accuracy_detail as detail
 from workbench.tui.widgets import accuracy_view as view
-from workbench.tui.widgets.accuracy_asked import Asked
+from workbench.tui.widgets.accuracy_asked import SheetQuery
 from workbench.tui.widgets.accuracy_figures import FIGURES, Figure
-from workbench.tui.widgets.accuracy_sheet import Order, Sheet
+from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.footer import Footer
@@ -92,14 +92,14 @@ class AccuracyScreen(LiveScreen):
 
     def __init__(self, *conditions: Condition) -> None:
         super().__init__()
-        self.asked = Asked(of=conditions)
-        self.sheet: Sheet | None = None
+        self.asked = SheetQuery(of=conditions)
+        self.sheet: AccuracySheet | None = None
         self.figure = "accuracy"
-        self.order: Order | None = None
+        self.order: SheetOrder | None = None
         self.pinned: dict[str, None] = {}
         self.lower: Lower = "verifier"
-        self._displayed: Asked | None = None
-        self._drawing: Sheet | None = None  # intervals for this one
+        self._displayed: SheetQuery | None = None
+        self._drawing: AccuracySheet | None = None  # intervals for this one
         self._arriving = False  # at another breakdown
         self._arrive_at: str | None = None  # the group the cursor belongs to there
         self._source: MemorySource | None = None
@@ -124,7 +124,7 @@ class AccuracyScreen(LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[Asked, Sheet]:
+    def read(self) -> tuple[SheetQuery, AccuracySheet]:
         """Count; what was asked for goes with the report."""
         asked = self.asked
         report = accuracy(
@@ -135,9 +135,9 @@ class AccuracyScreen(LiveScreen):
             selection=Selection(asked.conditions),
             live=True,
         )
-        return asked, Sheet(report)
+        return asked, AccuracySheet(report)
 
-    def show(self, data: tuple[Asked, Sheet]) -> None:
+    def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
         """Fill the tables; the cursor stays with its verifier and group."""
         asked, sheet = data
         if asked != self.asked:
@@ -146,7 +146,7 @@ class AccuracyScreen(LiveScreen):
         self.query_one(TitleBar).say(self._remark(asked, sheet))
         self._fill()
 
-    def _remark(self, asked: Asked, sheet: Sheet) -> str:
+    def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
         alone = all(map(view.is_baseline, sheet.report.rows))
         nothing = " · no verifier has a run yet" if alone else ""
@@ -186,7 +186,7 @@ class AccuracyScreen(LiveScreen):
             matrix.move_to(matrix.row_key, self._arrive_at)
             self._arriving = False
 
-    def _draw_intervals(self, sheet: Sheet, figure: Figure) -> None:
+    def _draw_intervals(self, sheet: AccuracySheet, figure: Figure) -> None:
         """Begin to draw intervals that have no closed form, once a report: where they are shown, and soon there."""
         report = sheet.report
         assert self._displayed is not None
@@ -197,10 +197,10 @@ class AccuracyScreen(LiveScreen):
             work = partial(refined, self.project, report, selection=selection, live=True)
             self.in_background(lambda: (sheet, work()), self._drawn, group="intervals", stops=True)
 
-    def _drawn(self, data: tuple[Sheet, AccuracyReport]) -> None:
+    def _drawn(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
         sheet, report = data
         if sheet is self.sheet:
-            self.sheet = Sheet(report)
+            self.sheet = AccuracySheet(report)
             self._fill()
 
     @property
@@ -223,7 +223,7 @@ class AccuracyScreen(LiveScreen):
         self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
         self._fill_lower(self.sheet, verifier, group)
 
-    def _fill_lower(self, sheet: Sheet, verifier: str, group: str | None) -> None:
+    def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:
         table, about = self.query_one(VirtualTable), self.query_one("#accuracy-about", Static)
         if self.lower == "notes":
             about.update("Notes", layout=False)
@@ -275,7 +275,7 @@ class AccuracyScreen(LiveScreen):
         row = self._row
         if row is None:
             return
-        cell = Cell(
+        cell = AccuracyCell(
             verifier=row.verifier,
             by=self.asked.by,
             group=row.group,
@@ -339,7 +339,7 @@ class AccuracyScreen(LiveScreen):
 
     # -- what is counted, and how it is shown ------------------------------------------------------
 
-    def _ask(self, asked: Asked, group: str | None = None) -> None:
+    def _ask(self, asked: SheetQuery, group: str | None = None) -> None:
         """Count anew; where the groups are others, the cursor goes to this one."""
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
             self._arriving, self._arrive_at = True, group
@@ -375,7 +375,7 @@ class AccuracyScreen(LiveScreen):
     def action_sort(self) -> None:
         """Sort by the column under the cursor: best first, then turned round, then not at all."""
         by_name = self.query_one(Matrix).column < 0
-        first = Order(
+        first = SheetOrder(
             by_name=by_name, group=self.chosen[1], descending=not by_name and self._figure.rising is not False
         )
         turned = structs.replace(first, descending=not first.descending)

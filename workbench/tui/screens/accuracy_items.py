@@ -13,14 +13,14 @@ from workbench.model.reasons import title
 from workbench.model.report import NO_REASON
 from workbench.model.verdict import Outcome
 from workbench.render.bars import counted
-from workbench.services.measuring.accuracy_items import Cell as AccuracyCell
+from workbench.services.measuring.accuracy_items import AccuracyCell as AccuracyCell
 from workbench.services.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource, marked
 from workbench.tui.widgets.table_messages import Failed, RowSelected
@@ -28,14 +28,14 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    Column("completion_id", "id", min_width=8, ideal_width=20, sortable=False),
-    Column("result", "result", min_width=8, ideal_width=8, sortable=False),
-    Column("verdict", "verdict", min_width=11, ideal_width=11, sortable=False),
-    Column("gold", "gold", min_width=11, ideal_width=11, sortable=False),
-    Column("reason", "why", min_width=18, ideal_width=28, sortable=False),
-    Column("subtype", "type", min_width=4, ideal_width=4, sortable=False),
-    Column("question", "question", min_width=6, ideal_width=36, sortable=False),
-    Column("model", "model", min_width=5, ideal_width=16, sortable=False),
+    TableColumn("completion_id", "id", min_width=8, ideal_width=20, sortable=False),
+    TableColumn("result", "result", min_width=8, ideal_width=8, sortable=False),
+    TableColumn("verdict", "verdict", min_width=11, ideal_width=11, sortable=False),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11, sortable=False),
+    TableColumn("reason", "why", min_width=18, ideal_width=28, sortable=False),
+    TableColumn("subtype", "type", min_width=4, ideal_width=4, sortable=False),
+    TableColumn("question", "question", min_width=6, ideal_width=36, sortable=False),
+    TableColumn("model", "model", min_width=5, ideal_width=16, sortable=False),
 )
 
 _WORDS: Final[dict[Which, str]] = {
@@ -56,21 +56,21 @@ class JudgedSource(FixedSource):
 
     def __init__(self, items: JudgedItems, which: Which = "all") -> None:
         super().__init__(
-            _COLUMNS, items.ids(which), lambda ids: [Row(row.item.id, _cells(row)) for row in items.rows(ids)]
+            _COLUMNS, items.ids(which), lambda ids: [TableRow(row.item.id, _cells(row)) for row in items.rows(ids)]
         )
 
 
-def _cells(row: JudgedRow) -> tuple[Cell, ...]:
+def _cells(row: JudgedRow) -> tuple[TableCell, ...]:
     item = row.item
     return (
-        Cell(item.completion_id),
+        TableCell(item.completion_id),
         _result(row),
         marked(row.outcome.word),
         marked("correct" if row.gold else "incorrect"),
-        Cell(_why(row.reason)),
-        Cell(item.subtype),
-        Cell(item.question),
-        Cell(item.model, "dim"),
+        TableCell(_why(row.reason)),
+        TableCell(item.subtype),
+        TableCell(item.question),
+        TableCell(item.model, "dim"),
     )
 
 
@@ -79,11 +79,11 @@ def _why(reason: str) -> str:
     return title(reason).removeprefix("compared as ") or reason
 
 
-def _result(row: JudgedRow) -> Cell:
+def _result(row: JudgedRow) -> TableCell:
     """What the row counts as; an undecided one only because the protocol says so."""
     if row.outcome >= Outcome.ABSTAIN:
-        return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
-    return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")
+        return TableCell("? right", "warning") if row.right else TableCell("? wrong", "warning")
+    return TableCell("✓ right", "success") if row.right else TableCell("✗ wrong", "error")
 
 
 class AccuracyItemsScreen(WorkbenchScreen):

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from workbench.errors import OptionError
 from workbench.services.running import configuring
-from workbench.services.running.configuring import Form
+from workbench.services.running.configuring import VerifierForm
 from workbench.services.running.previewing import PreviewedCall
 from workbench.tui.actions import Action
 from workbench.tui.form import FormScreen
@@ -50,7 +50,7 @@ class AddJudgeScreen(FormScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._forms: dict[str, Form] = {}
+        self._forms: dict[str, VerifierForm] = {}
 
     def compose(self) -> ComposeResult:
         """The name; the rest comes when the kinds are known."""
@@ -68,7 +68,7 @@ class AddJudgeScreen(FormScreen):
 
     # -- the form ----------------------------------------------------------------------------------
 
-    def _show_kinds(self, forms: list[Form]) -> None:
+    def _show_kinds(self, forms: list[VerifierForm]) -> None:
         self._forms = {form.kind: form for form in forms}
         if not forms:
             self.complain("No kind of verifier that asks a server is installed.")
@@ -77,11 +77,11 @@ class AddJudgeScreen(FormScreen):
         self.query_one("#judge-kind").mount(OptionField(_KIND, _KIND_ABOUT, kinds))
         self._show_sections(forms[0])
 
-    def _show_sections(self, form: Form) -> None:
+    def _show_sections(self, form: VerifierForm) -> None:
         """The sections of a kind; what was typed under the same names stays."""
         self.run_worker(self._build(form, self.values()), group="judge-form", exclusive=True)
 
-    async def _build(self, form: Form, typed: dict[str, str]) -> None:
+    async def _build(self, form: VerifierForm, typed: dict[str, str]) -> None:
         box = self.query_one("#judge-sections")
         await box.remove_children()
         for section in form.sections:

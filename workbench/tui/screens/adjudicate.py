@@ -32,7 +32,7 @@ from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import stored_words, tag_words
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.opinions import OpinionPanel
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
 from workbench.tui.widgets.verdicts_after import VerdictsAfter
 
@@ -43,7 +43,7 @@ WIDE = 100
 _CASE = "What was decided, in a sentence: it joins the guidelines"
 
 
-class Opened(NamedTuple):
+class OpenedConflict(NamedTuple):
     """A conflict, ready to be shown.
 
     Attributes:
@@ -69,7 +69,7 @@ class AdjudicateScreen(JudgingScreen):
         super().__init__()
         self._first = first
         self._session: AdjudicationSession | None = None
-        self._current: Opened | None = None
+        self._current: OpenedConflict | None = None
         self._tags: tuple[str, ...] = ()
         self._saved: Ruling | None = None
 
@@ -108,7 +108,7 @@ class AdjudicateScreen(JudgingScreen):
         if self._current is None and not self._busy:
             self.store(self._next, self._show, "")
 
-    def _next(self) -> Opened | None:
+    def _next(self) -> OpenedConflict | None:
         if self._session is None:
             sighted = self.workbench.annotator is None
             self._session = AdjudicationSession(self.project, self._person, sighted=sighted)
@@ -116,12 +116,12 @@ class AdjudicateScreen(JudgingScreen):
                 return self._made_ready(self._session.open(*self._first))
         return self._made_ready(self._session.next())
 
-    def _made_ready(self, conflict: Conflict | None) -> Opened | None:
+    def _made_ready(self, conflict: Conflict | None) -> OpenedConflict | None:
         if conflict is None or self._session is None:
             return None
-        return Opened(conflict, card_texts(conflict.item), self._session.left())
+        return OpenedConflict(conflict, card_texts(conflict.item), self._session.left())
 
-    def _show(self, opened: Opened | None) -> None:
+    def _show(self, opened: OpenedConflict | None) -> None:
         self._current, self._note, self._tags = opened, "", ()
         if opened is not None and opened.conflict.own is not None:
             self._tags, self._note = opened.conflict.own.tags, opened.conflict.own.note
@@ -141,7 +141,7 @@ class AdjudicateScreen(JudgingScreen):
         self._seen_at = None
         self.card.call_after_refresh(self._painted, opened)
 
-    def _painted(self, opened: Opened) -> None:
+    def _painted(self, opened: OpenedConflict) -> None:
         """The conflict can be seen: a key pressed before was for another one."""
         if self._current is opened and self._seen_at is None:
             self._seen_at = self.workbench.at_work.now()
@@ -175,7 +175,7 @@ class AdjudicateScreen(JudgingScreen):
         if self._free and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
-    def _exclude(self, opened: Opened, reason: str) -> None:
+    def _exclude(self, opened: OpenedConflict, reason: str) -> None:
         if self._current is opened and not self._busy:
             self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
 
@@ -194,7 +194,7 @@ class AdjudicateScreen(JudgingScreen):
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.app.push_screen(picker, partial(self._type_chosen, self._current))
 
-    def _type_chosen(self, opened: Opened, subtype: str | None) -> None:
+    def _type_chosen(self, opened: OpenedConflict, subtype: str | None) -> None:
         if subtype is not None and self._current is opened and not self._busy:
             self._rule(Ruling(subtype=subtype))
 
@@ -206,7 +206,7 @@ class AdjudicateScreen(JudgingScreen):
         else:
             self._store_ruling(ruling)
 
-    def _settled(self, opened: Opened | None, ruling: Ruling, meant: str | None) -> None:
+    def _settled(self, opened: OpenedConflict | None, ruling: Ruling, meant: str | None) -> None:
         if meant is not None and ruling.verdict is not None and self._current is opened and not self._busy:
             said = settled(meant, ruling.verdict, ruling.tags, ruling.partial)
             self._store_ruling(replace(ruling, **said._asdict()))
@@ -252,7 +252,7 @@ class AdjudicateScreen(JudgingScreen):
         if answer == "case":
             self.ask_line(_CASE, None, self._case_said)
 
-    def _show_after(self, opened: Opened | None) -> None:
+    def _show_after(self, opened: OpenedConflict | None) -> None:
         """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
         self._show(opened)
         if self._saved is not None:
@@ -276,10 +276,10 @@ class AdjudicateScreen(JudgingScreen):
         if self._session is not None and not self._busy:
             self.store(self._undo, self._undone, "undoing …")
 
-    def _undo(self) -> Opened | None:
+    def _undo(self) -> OpenedConflict | None:
         return self._made_ready(self._session.undo()) if self._session is not None else None
 
-    def _undone(self, opened: Opened | None) -> None:
+    def _undone(self, opened: OpenedConflict | None) -> None:
         if opened is None:
             self.notify("There is no decision of yours to take back.", markup=False)
         else:
@@ -300,10 +300,10 @@ class AdjudicateScreen(JudgingScreen):
             at = self._current.conflict if self._current is not None else None
             self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
 
-    def _stepped_to(self, at: Conflict | None, older: bool) -> Opened | None:
+    def _stepped_to(self, at: Conflict | None, older: bool) -> OpenedConflict | None:
         return self._made_ready(self._session.step(at, older=older)) if self._session is not None else None
 
-    def _stepped(self, older: bool, opened: Opened | None) -> None:
+    def _stepped(self, older: bool, opened: OpenedConflict | None) -> None:
         if opened is not None:
             self._show(opened)
         elif older:
@@ -319,13 +319,13 @@ class AdjudicateScreen(JudgingScreen):
             keep = partial(self._keep_note, self._current)
             self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
 
-    def _noted(self, opened: Opened, note: str | None) -> None:
+    def _noted(self, opened: OpenedConflict, note: str | None) -> None:
         if note is not None and self._current is opened:
             self._note = note
             self._keep_note(opened, note)
             self.draw_line()
 
-    def _keep_note(self, opened: Opened, note: str) -> None:
+    def _keep_note(self, opened: OpenedConflict, note: str) -> None:
         if self._session is not None:
             keep = partial(self._session.keep_note, opened.conflict, note)
             self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
@@ -337,7 +337,7 @@ class AdjudicateScreen(JudgingScreen):
             menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
             self.app.push_screen(menu, partial(self._tagged, self._current))
 
-    def _tagged(self, opened: Opened, tag: str | None) -> None:
+    def _tagged(self, opened: OpenedConflict, tag: str | None) -> None:
         if tag is not None and self._current is opened:
             self._tags = tuple(code for code in TAGS if code in {*self._tags} ^ {tag})
             self.draw_line()
@@ -382,15 +382,15 @@ class AdjudicateScreen(JudgingScreen):
 
     def draw_line(self) -> None:
         """Who is working, how many conflicts are left, what was said last."""
-        parts = [Part(self.shown_name(self._person)), self.unsaved, self.news]
+        parts = [RemarkPiece(self.shown_name(self._person)), self.unsaved, self.news]
         if self._current is not None:
             if self._current.conflict.own is not None:
-                parts.append(Part("your decision"))
-            parts.append(Part(f"{counted(self._current.left, 'conflict')} left", 1))
-        parts += [Part(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
+                parts.append(RemarkPiece("your decision"))
+            parts.append(RemarkPiece(f"{counted(self._current.left, 'conflict')} left", 1))
+        parts += [RemarkPiece(f"◆ {tag_words(tag)}", 2) for tag in self._tags]
         if self._note:
-            parts.append(Part(f"✎ {printable(self._note)}"))
-        parts.append(Part(self._said))
+            parts.append(RemarkPiece(f"✎ {printable(self._note)}"))
+        parts.append(RemarkPiece(self._said))
         self.query_one(TitleBar).say_parts(parts)
 
 

@@ -32,7 +32,7 @@ _NAME_WIDTH = 12
 _CELL_WIDTH = 12
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AgreementQuery(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -49,7 +49,7 @@ class Asked(Struct, frozen=True, kw_only=True):
         return "types by letter" if self.coarse else self.task
 
 
-ASKED = (Asked(), Asked(task="type"), Asked(task="type", coarse=True))
+ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="type", coarse=True))
 """What the key goes through."""
 
 
@@ -70,7 +70,7 @@ class AgreementScreen(LiveScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.asked = Asked()
+        self.asked = AgreementQuery()
         self.measure: view.Measure = "kappa"
         self.view: view.View = "people"
         self.report: AgreementReport | None = None
@@ -94,12 +94,12 @@ class AgreementScreen(LiveScreen):
 
     # -- reading -----------------------------------------------------------------------------------
 
-    def read(self) -> tuple[Asked, Agreement]:
+    def read(self) -> tuple[AgreementQuery, Agreement]:
         """Count; what was asked for goes with the figures."""
         asked = self.asked
         return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse)
 
-    def show(self, data: tuple[Asked, Agreement]) -> None:
+    def show(self, data: tuple[AgreementQuery, Agreement]) -> None:
         """Show all that has a closed form, and begin to draw the rest."""
         asked, found = data
         if asked != self.asked:
@@ -107,7 +107,7 @@ class AgreementScreen(LiveScreen):
         self._fill(found.report, drawn=False)
         self.in_background(lambda: (asked, found.with_intervals()), self._drawn, group="intervals", stops=True)
 
-    def _drawn(self, data: tuple[Asked, AgreementReport]) -> None:
+    def _drawn(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
         asked, report = data
         if asked == self.asked:
             self._fill(report, drawn=True)
@@ -205,7 +205,7 @@ class AgreementScreen(LiveScreen):
 
     def action_next_task(self) -> None:
         """The next task."""
-        present = structs.replace(self.asked, by=Asked().by)
+        present = structs.replace(self.asked, by=AgreementQuery().by)
         self._ask(structs.replace(following(present, ASKED), by=self.asked.by))
 
     def action_next_group(self) -> None:
@@ -233,7 +233,7 @@ class AgreementScreen(LiveScreen):
     def _exported(self, path: object) -> None:
         self.notify(f"Written to {path}", title="JSON", markup=False)
 
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: AgreementQuery) -> None:
         self.asked = asked
         self.query_one(TitleBar).say("reading …")
         self.read_again()

@@ -17,7 +17,7 @@ from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.agreement_view import marked
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.table_messages import Failed, RowSelected
@@ -25,37 +25,39 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
-def _columns(pair: tuple[str, str]) -> tuple[Column, ...]:
+def _columns(pair: tuple[str, str]) -> tuple[TableColumn, ...]:
     return (
-        Column("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
-        Column("same", "", min_width=1, ideal_width=1, sortable=False),
-        *(Column(name, printable(name), min_width=12, ideal_width=14, sortable=False) for name in pair),
-        Column("state", "state", min_width=10, ideal_width=10, sortable=False),
-        Column("subtype", "type", min_width=4, ideal_width=8, sortable=False),
-        Column("domain", "domain", min_width=8, ideal_width=18, sortable=False),
-        Column("question", "question", min_width=10, ideal_width=60, sortable=False),
+        TableColumn("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
+        TableColumn("same", "", min_width=1, ideal_width=1, sortable=False),
+        *(TableColumn(name, printable(name), min_width=12, ideal_width=14, sortable=False) for name in pair),
+        TableColumn("state", "state", min_width=10, ideal_width=10, sortable=False),
+        TableColumn("subtype", "type", min_width=4, ideal_width=8, sortable=False),
+        TableColumn("domain", "domain", min_width=8, ideal_width=18, sortable=False),
+        TableColumn("question", "question", min_width=10, ideal_width=60, sortable=False),
     )
 
 
-class PairSource(FixedSource):
+class LabelPairSource(FixedSource):
     """Items with what each of the two said."""
 
     def __init__(self, found: PairItems, order: array[int], pair: tuple[str, str]) -> None:
-        super().__init__(_columns(pair), order, lambda ids: [Row(row.item.id, _cells(row)) for row in found.rows(ids)])
+        super().__init__(
+            _columns(pair), order, lambda ids: [TableRow(row.item.id, _cells(row)) for row in found.rows(ids)]
+        )
 
 
-def _cells(row: LabelledRow) -> tuple[Cell, ...]:
+def _cells(row: LabelledRow) -> tuple[TableCell, ...]:
     item = row.item
-    same = Cell("=", "dim") if row.a == row.b else Cell("≠", "warning")
-    said = (Cell(marked(row.a)), Cell(marked(row.b)))
+    same = TableCell("=", "dim") if row.a == row.b else TableCell("≠", "warning")
+    said = (TableCell(marked(row.a)), TableCell(marked(row.b)))
     return (
-        Cell(item.completion_id),
+        TableCell(item.completion_id),
         same,
         *said,
-        Cell(item.state),
-        Cell(item.subtype),
-        Cell(item.domain, "dim"),
-        Cell(item.question),
+        TableCell(item.state),
+        TableCell(item.subtype),
+        TableCell(item.domain, "dim"),
+        TableCell(item.question),
     )
 
 
@@ -80,7 +82,7 @@ class AgreementItemsScreen(WorkbenchScreen):
         super().__init__()
         self.kind, self.pair, self.coarse, self.everything = kind, pair, coarse, everything
         self.found: PairItems | None = None
-        self._source: PairSource | None = None
+        self._source: LabelPairSource | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the items come later."""
@@ -111,7 +113,7 @@ class AgreementItemsScreen(WorkbenchScreen):
         self.query_one("#agreement-items-counts", Static).update(
             f"{both}: ≠ {len(differing):,} differ · = {len(same):,} agree · {listed}"
         )
-        self._source = PairSource(self.found, order, self.pair)
+        self._source = LabelPairSource(self.found, order, self.pair)
         self.query_one(VirtualTable).set_source(self._source)
 
     def action_open_item(self) -> None:

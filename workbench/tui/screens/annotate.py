@@ -35,7 +35,7 @@ from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.note_input import NoteInput
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
 
 PARTIAL_SCORES: dict[float, str] = {
@@ -338,23 +338,23 @@ class AnnotateScreen(ItemFlow):
         )
         self.query_one("#annotate-own", Static).update(line, layout=False)
 
-    def _title_parts(self) -> Iterator[Part]:
-        yield Part(self.shown_name(self._person))
+    def _title_parts(self) -> Iterator[RemarkPiece]:
+        yield RemarkPiece(self.shown_name(self._person))
         yield self.unsaved
         yield self.news
         if any(not answer.heard for answer in self._answers):
-            yield Part("an answer: F")
+            yield RemarkPiece("an answer: F")
         if self._progress is not None:
-            yield Part(f"{self._progress.done:,} done", rank=1)
-            yield Part(f"{self._progress.left:,} left", rank=1)
+            yield RemarkPiece(f"{self._progress.done:,} done", rank=1)
+            yield RemarkPiece(f"{self._progress.left:,} left", rank=1)
             if self._progress.away:
-                yield Part(f"{self._progress.away:,} in a bundle", rank=4)
+                yield RemarkPiece(f"{self._progress.away:,} in a bundle", rank=4)
             yield from pace_parts(self.workbench.pace, self._progress.left)
         if self._revisiting:
-            yield Part("your earlier label")
+            yield RemarkPiece("your earlier label")
         if not self._auto:
-            yield Part("auto-advance off", rank=3)
-        yield Part(self._said)
+            yield RemarkPiece("auto-advance off", rank=3)
+        yield RemarkPiece(self._said)
 
 
 def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix
 from workbench.render.bars import counted
-from workbench.render.diff import DiffRow, diff_rows
+from workbench.render.diff import DiffLine, diff_rows
 from workbench.services.coding.arranging import telling
 from workbench.services.coding.matrix import solution_code
 from workbench.services.items.browsing import reveal_each
@@ -22,7 +22,7 @@ from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets import diff_view, pass_texts
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.memory_source import MemorySource, show_rows
@@ -32,10 +32,10 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    Column("test", "test", min_width=5, ideal_width=5, sortable=False),
-    Column("left", "-", min_width=18, ideal_width=18, sortable=False),
-    Column("right", "+", min_width=18, ideal_width=18, sortable=False),
-    Column("source", "source", min_width=20, ideal_width=80, sortable=False),
+    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
+    TableColumn("left", "-", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("right", "+", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("source", "source", min_width=20, ideal_width=80, sortable=False),
 )
 
 
@@ -70,7 +70,7 @@ class CodeDiffScreen(WorkbenchScreen):
         super().__init__()
         self.matrix, self.left, self.right = matrix, left, right
         self.every = False
-        self.rows: list[DiffRow] | None = None
+        self.rows: list[DiffLine] | None = None
         self.whole = False
         self._beside: bool | None = None
         self._source: MemorySource | None = None
@@ -99,7 +99,7 @@ class CodeDiffScreen(WorkbenchScreen):
         work = partial(_read, self.project, self.matrix, (self.left, self.right), self.workbench.names_worked_under)
         self.in_background(work, self._arrived, group="code-diff")
 
-    def _arrived(self, rows: list[DiffRow]) -> None:
+    def _arrived(self, rows: list[DiffLine]) -> None:
         self.rows = rows
         self._tell()
         self._draw()
@@ -138,12 +138,12 @@ class CodeDiffScreen(WorkbenchScreen):
         self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
         tests = range(self.matrix.width) if self.every else apart
         rows = [
-            Row(
+            TableRow(
                 test,
                 (
-                    Cell(str(test + 1)),
+                    TableCell(str(test + 1)),
                     *(outcome_cell(pass_texts.letter_at(one.outcomes, test)) for one in (left, right)),
-                    Cell(source_of(self.matrix.test_of(left, test)), "dim"),
+                    TableCell(source_of(self.matrix.test_of(left, test)), "dim"),
                 ),
             )
             for test in tests
@@ -200,7 +200,7 @@ def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
     )
 
 
-def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Collection[str]) -> list[DiffRow]:
+def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Collection[str]) -> list[DiffLine]:
     """Runs in a thread; the look is recorded."""
     reveal_each(project, pair, also)
     left, right = (solution_code(project, matrix, completion).source for completion in pair)

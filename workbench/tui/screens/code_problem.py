@@ -26,7 +26,7 @@ from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.pass_grid import PassGrid
 from workbench.tui.widgets.reader import Reader
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 
 
 class CodeProblemScreen(LiveScreen):
@@ -157,8 +157,8 @@ class CodeProblemScreen(LiveScreen):
         at = index_of(self._neighbours, self.question)
         place = "" if at is None else f"{at + 1:,} of {len(self._neighbours):,}"
         names = (matrix.problem.task_id, matrix.problem.entry_point or "", matrix.dataset, matrix.problem.language)
-        parts = [Part(printable(name), rank) for name, rank in zip(names, (0, 2, 4, 5), strict=True)]
-        self.query_one(TitleBar).say_parts([*parts, Part(place, 3)])
+        parts = [RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 2, 4, 5), strict=True)]
+        self.query_one(TitleBar).say_parts([*parts, RemarkPiece(place, 3)])
 
     # -- what is under the cursor ------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from workbench.errors import UsageError
 from workbench.model.ranking import RankingReport, ScoredProblem
-from workbench.services.coding.ranking.measuring import Compared, compared
+from workbench.services.coding.ranking.measuring import RankedVerifiers, compared
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.items.browsing import reveal_each
 from workbench.services.project import Project
@@ -36,7 +36,7 @@ SELECTED = 5
 """Solutions of each problem that ``f`` narrows the figures to, as ``workbench code metrics --k 5`` does."""
 
 
-class Ranked(NamedTuple):
+class RankedProblem(NamedTuple):
     """One problem's solutions with the scores of these verifiers."""
 
     verifiers: tuple[str, ...]
@@ -73,11 +73,11 @@ class CodeRankingsScreen(WorkbenchScreen):
         super().__init__()
         self.question = question
         self.report: RankingReport | None = None
-        self.ranked: Ranked | None = None
+        self.ranked: RankedProblem | None = None
         self.by = view.BY_TRUTH
         self.k: int | None = None
         self._neighbours = neighbours
-        self._compared: Compared | None = None
+        self._compared: RankedVerifiers | None = None
         self._figures: MemorySource | None = None
         self._solutions: MemorySource | None = None
 
@@ -104,13 +104,13 @@ class CodeRankingsScreen(WorkbenchScreen):
         """Show the problem with the very solutions that the figures are counted from."""
         if self._compared is not None:
             found = (one for one in self._compared.problems if one.question == self.question)
-            ranked = Ranked(self._compared.verifiers, next(found, None))
+            ranked = RankedProblem(self._compared.verifiers, next(found, None))
             work = partial(_seen, self.project, ranked, self.workbench.names_worked_under)
             self.in_background(work, self._show_problem, group="code-ranked")
 
     # -- showing -----------------------------------------------------------------------------------
 
-    def _show_figures(self, found: Compared) -> None:
+    def _show_figures(self, found: RankedVerifiers) -> None:
         self._compared, self.report = found, found.report
         self.query_one(TitleBar).say(printable(self.project.path.name))
         self._tell_figures()
@@ -142,7 +142,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         if self.is_attached:
             self.call_after_refresh(self._fill_figures)
 
-    def _show_problem(self, ranked: Ranked) -> None:
+    def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked
         if self.by not in (view.BY_TRUTH, *ranked.verifiers):
             self.by = view.BY_TRUTH
@@ -208,12 +208,12 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.app.push_screen(screen)
 
 
-def _figures(project: Project, k: int | None) -> Compared:
+def _figures(project: Project, k: int | None) -> RankedVerifiers:
     """Runs in a thread."""
     return compared(project, truth_of(project), k=k)
 
 
-def _seen(project: Project, ranked: Ranked, also: Collection[str]) -> Ranked:
+def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
     """Runs in a thread; the look at the solutions' scores is recorded."""
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)

@@ -22,7 +22,7 @@ from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets import rounds_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Row
+from workbench.tui.widgets.columns import TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.memory_source import MemorySource
@@ -172,7 +172,7 @@ def _read(project: Project, wanted: EvolutionName | None, question: int | None) 
     return Grown(names, shown, evolved.report(project, row), problems_in(project, shown))
 
 
-def _problem_rows(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[Row]:
+def _problem_rows(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[TableRow]:
     """Runs in a thread."""
     row = evolved.evolution(project, shown.name, shown.dataset)
     named = task_ids(project, questions)

@@ -27,7 +27,7 @@ from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.pass_view import found_by
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
@@ -128,7 +128,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         solution, place = self.solution, index_of(self._order, self.completion)
         at = "" if place is None else f"{place + 1:,} of {len(self._order):,}"
         names = (f"{self.matrix.problem.task_id}/{solution.solution_id}", at, solution.model)
-        parts = [Part(printable(name), rank) for name, rank in zip(names, (0, 2, 3), strict=True)]
+        parts = [RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 2, 3), strict=True)]
         self.query_one(TitleBar).say_parts(parts)
         words = [texts.passed_words(solution.outcomes), f"suite {self.matrix.suite}", f"gold {solution.gold}"]
         kept = "" if solution.execution is None else texts.kept_in(solution.execution)

@@ -20,13 +20,13 @@ from textual.worker import Worker, WorkerState
 from workbench.errors import UsageError, WorkbenchError
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.items import browsing
-from workbench.services.measuring.combined import Sheet
+from workbench.services.measuring.combined import CombinedSheet
 from workbench.services.measuring.combined_files import combined_as, save_combined
 from workbench.services.measuring.comparing import GROUPS
 from workbench.services.measuring.judged import BASELINE, everybody
 from workbench.services.measuring.selecting import read_sizes
 from workbench.tui.actions import Action
-from workbench.tui.combined_reading import Found, Task, Wanted, read, subject_of
+from workbench.tui.combined_reading import CombinedQuery, CombinedView, Task, read, subject_of
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
@@ -39,7 +39,7 @@ from workbench.tui.widgets.many_choices import ManyMenu
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.table_messages import RowHighlighted
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 TALL = 34
@@ -96,8 +96,8 @@ class CombineScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = Wanted()
-        self.found: Found | None = None
+        self.wanted = CombinedQuery()
+        self.found: CombinedView | None = None
         self.place = 0
         self._known: tuple[str, ...] = ()  # verifiers that conditions may name
 
@@ -131,7 +131,7 @@ class CombineScreen(WorkbenchScreen):
         self._tell(_COUNTING)
         self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
 
-    def _show(self, found: Found) -> None:
+    def _show(self, found: CombinedView) -> None:
         if found.wanted != self.wanted:
             return
         before, self.found = self.sheet, found
@@ -141,7 +141,7 @@ class CombineScreen(WorkbenchScreen):
         if before is None:
             self.refresh_bindings()
 
-    def _fill(self, found: Found, *, begin: bool) -> None:
+    def _fill(self, found: CombinedView, *, begin: bool) -> None:
         """The table that is shown; the cursor stays, or begins where it matters most."""
         sheet = found.sheets[self.place]
         self.query_one("#combine-caption", Static).update(
@@ -196,7 +196,7 @@ class CombineScreen(WorkbenchScreen):
         box.scroll_home(animate=False)
 
     @property
-    def sheet(self) -> Sheet | None:
+    def sheet(self) -> CombinedSheet | None:
         """The table that is shown."""
         return None if self.found is None else self.found.sheets[self.place]
 
@@ -204,10 +204,10 @@ class CombineScreen(WorkbenchScreen):
         """What is asked for."""
         wanted = self.wanted
         parts = [
-            Part(remark),
-            Part(printable(self.project.path.name), 2),
-            Part(f"by {wanted.by}" if wanted.by else "", 1),
-            Part(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
+            RemarkPiece(remark),
+            RemarkPiece(printable(self.project.path.name), 2),
+            RemarkPiece(f"by {wanted.by}" if wanted.by else "", 1),
+            RemarkPiece(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
         ]
         self.query_one(TitleBar).say_parts(parts)
 

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from workbench.model.comparison import CompareReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.comparing import GROUPS, Compared, comparable, compared
+from workbench.services.measuring.comparing import GROUPS, PairedComparison, comparable, compared
 from workbench.services.measuring.comparing_files import comparison_as, save_comparison
 from workbench.services.measuring.comparing_text import verdict
 from workbench.tui.actions import Action
@@ -93,7 +93,7 @@ class CompareScreen(WorkbenchScreen):
         super().__init__()
         self.pair, self.verifiers = pair, verifiers
         self.shown: view.Shown = "only_a"
-        self.found: Compared | None = None
+        self.found: PairedComparison | None = None
         self.report: CompareReport | None = None
 
     def compose(self) -> ComposeResult:
@@ -131,7 +131,7 @@ class CompareScreen(WorkbenchScreen):
         self.query_one(TitleBar).say("reading …")
         self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare", stops=True)
 
-    def _read(self, pair: Pair) -> Compared:
+    def _read(self, pair: Pair) -> PairedComparison:
         return compared(
             self.project,
             pair.a,
@@ -142,7 +142,7 @@ class CompareScreen(WorkbenchScreen):
             by=pair.by,
         )
 
-    def _show(self, data: tuple[Pair, Compared]) -> None:
+    def _show(self, data: tuple[Pair, PairedComparison]) -> None:
         """Everything with a closed form; the bootstrap begins."""
         pair, found = data
         if pair != self.pair:
@@ -281,11 +281,11 @@ class CompareScreen(WorkbenchScreen):
 
     def action_family(self) -> None:
         """Compare all of them on these items."""
-        from workbench.tui.screens.family import Asked, FamilyScreen
+        from workbench.tui.screens.family import FamilyQuery, FamilyScreen
 
         if self.pair is not None:
             pair = self.pair
-            asked = Asked(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
+            asked = FamilyQuery(protocol=pair.protocol, gold=pair.gold, words=pair.words, conditions=pair.conditions)
             self.app.push_screen(FamilyScreen(asked, self.verifiers))
 
     def action_export(self) -> None:

@@ -24,7 +24,7 @@ from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.conflict_words import kind_words, side_words, undone
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import FixedSource
@@ -109,7 +109,7 @@ class ConflictClassScreen(WorkbenchScreen):
         table.focus()
         self._say()
 
-    def _rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[Row]:
+    def _rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[TableRow]:
         return [_row(row, opened, row.subject in self._selected) for row in self._session.rows(opened, subjects)]
 
     def _say(self) -> None:
@@ -239,36 +239,36 @@ class ConflictClassScreen(WorkbenchScreen):
         super().trouble(error)
 
 
-def _columns(opened: OpenClass) -> list[Column]:
+def _columns(opened: OpenClass) -> list[TableColumn]:
     sides = [
-        Column(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24, sortable=False)
+        TableColumn(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24, sortable=False)
         for number, value in enumerate(opened.kind.values)
     ]
     return [
-        Column("selected", "", min_width=1, ideal_width=1, sortable=False),
-        Column("reference", "reference", min_width=9, ideal_width=20, sortable=False),
-        Column("answer", "completion", min_width=10, ideal_width=20, sortable=False),
+        TableColumn("selected", "", min_width=1, ideal_width=1, sortable=False),
+        TableColumn("reference", "reference", min_width=9, ideal_width=20, sortable=False),
+        TableColumn("answer", "completion", min_width=10, ideal_width=20, sortable=False),
         *sides,
-        Column("question", "question", min_width=12, ideal_width=40, sortable=False),
+        TableColumn("question", "question", min_width=12, ideal_width=40, sortable=False),
     ]
 
 
-def _row(row: ClassRow, opened: OpenClass, selected: bool) -> Row:
+def _row(row: ClassRow, opened: OpenClass, selected: bool) -> TableRow:
     sides = {side.value: side for side in row.sides}
-    return Row(
+    return TableRow(
         row.subject,
         (
-            Cell("■", "accent") if selected else Cell("·", "dim"),
+            TableCell("■", "accent") if selected else TableCell("·", "dim"),
             _answer(row.reference),
             _answer(row.answer),
-            *(Cell(_said(sides[value]) if value in sides else "") for value in opened.kind.values),
-            Cell(row.question, "dim"),
+            *(TableCell(_said(sides[value]) if value in sides else "") for value in opened.kind.values),
+            TableCell(row.question, "dim"),
         ),
     )
 
 
-def _answer(text: str) -> Cell:
-    return Cell(_shown(text), "bold") if text else Cell(_NO_ANSWER, "warning")
+def _answer(text: str) -> TableCell:
+    return TableCell(_shown(text), "bold") if text else TableCell(_NO_ANSWER, "warning")
 
 
 def _shown(answer: str) -> str:

@@ -13,7 +13,7 @@ from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
 from workbench.tui.person import PersonScreen, person_action
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.conflict_words import about, kind_words, undone
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
@@ -22,9 +22,9 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    Column("kind", "against each other", min_width=30, ideal_width=70, sortable=False),
-    Column("count", "conflicts", min_width=9, ideal_width=9, align="right", sortable=False),
-    Column("task", "about", min_width=11, ideal_width=14, sortable=False),
+    TableColumn("kind", "against each other", min_width=30, ideal_width=70, sortable=False),
+    TableColumn("count", "conflicts", min_width=9, ideal_width=9, align="right", sortable=False),
+    TableColumn("task", "about", min_width=11, ideal_width=14, sortable=False),
 )
 _EMPTY = "There is no conflict for {name} to settle."
 
@@ -113,5 +113,7 @@ class ConflictsScreen(PersonScreen):
         self.action_reload()
 
 
-def _row(number: int, kind: ConflictClass) -> Row:
-    return Row(number, (Cell(kind_words(kind)), Cell(f"{kind.count:,}", "bold"), Cell(about(kind), "dim")))
+def _row(number: int, kind: ConflictClass) -> TableRow:
+    return TableRow(
+        number, (TableCell(kind_words(kind)), TableCell(f"{kind.count:,}", "bold"), TableCell(about(kind), "dim"))
+    )

@@ -20,8 +20,8 @@ from workbench.model.verdict import GoldChoice
 from workbench.services.items import browsing
 from workbench.services.measuring.judged import everybody
 from workbench.tui.actions import Action
-from workbench.tui.queue_reading import Count, Found, Wanted, counted, read
-from workbench.tui.review_desk import Decision, ReviewDesk, taken_back
+from workbench.tui.queue_reading import Count, QueueListing, QueueRequest, counted, read
+from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following
 from workbench.tui.widgets import queue_view as view
@@ -35,7 +35,7 @@ from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.queue_list import QueueList
 from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class DisagreementsScreen(WorkbenchScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.wanted = Wanted()
-        self.found: Found | None = None
+        self.wanted = QueueRequest()
+        self.found: QueueListing | None = None
         self.counts: dict[Queue, Count] = {}
         self._must_count = True
         self._desk: ReviewDesk | None = None
@@ -138,7 +138,7 @@ class DisagreementsScreen(WorkbenchScreen):
         self.query_one(TitleBar).say("reading …")
         self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
 
-    def _show(self, found: Found) -> None:
+    def _show(self, found: QueueListing) -> None:
         if found.wanted != self.wanted:
             return
         self.found = found
@@ -149,7 +149,7 @@ class DisagreementsScreen(WorkbenchScreen):
         self._show_counts(self.counts)
         self._count()
 
-    def _list(self, found: Found) -> None:
+    def _list(self, found: QueueListing) -> None:
         names, wide = found.queue.verifiers, self._wide
         source = FixedSource(
             view.columns(names, wide=wide),
@@ -354,7 +354,7 @@ class DisagreementsScreen(WorkbenchScreen):
             self._undoing = True
             self.in_background(partial(self.desk.take_back, item), self._taken_back, group=_UNDO)
 
-    def _taken_back(self, decision: Decision | None) -> None:
+    def _taken_back(self, decision: ReviewDecision | None) -> None:
         self._undoing = False
         self.notify(printable(taken_back(decision)), markup=False)
         if decision is not None:
@@ -372,11 +372,11 @@ class DisagreementsScreen(WorkbenchScreen):
             self.query_one(TitleBar).say(wanted.queue)
             return
         parts = [
-            Part(view.progress(len(found.reviewed), len(found.queue))),
-            Part(f"row {self.query_one(VirtualTable).position}", 4),
-            Part("reviewed hidden" if wanted.hidden else "", 2),
-            Part(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
-            Part(view.taking_part(wanted.verifiers, found.everybody), 2),
-            Part(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
+            RemarkPiece(view.progress(len(found.reviewed), len(found.queue))),
+            RemarkPiece(f"row {self.query_one(VirtualTable).position}", 4),
+            RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
+            RemarkPiece(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
+            RemarkPiece(view.taking_part(wanted.verifiers, found.everybody), 2),
+            RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]
         self.query_one(TitleBar).say_parts(parts)

@@ -28,7 +28,7 @@ from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.title_bar import TitleBar
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class FamilyQuery(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -67,11 +67,11 @@ class FamilyScreen(WorkbenchScreen):
         Action("family.export", "e", "export", "Save", "Copy or save what the matrix shows: CSV, Markdown, LaTeX."),
     )
 
-    def __init__(self, asked: Asked, verifiers: tuple[str, ...]) -> None:
+    def __init__(self, asked: FamilyQuery, verifiers: tuple[str, ...]) -> None:
         super().__init__()
         self.asked, self.verifiers = asked, verifiers
         self.measure: view.Measure = "difference"
-        self.sheet: view.Sheet | None = None
+        self.sheet: view.FamilySheet | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out."""
@@ -90,12 +90,12 @@ class FamilyScreen(WorkbenchScreen):
 
     # -- reading and showing -----------------------------------------------------------------------
 
-    def _ask(self, asked: Asked) -> None:
+    def _ask(self, asked: FamilyQuery) -> None:
         self.asked = asked
         self.query_one(TitleBar).say("reading …")
         self.in_background(lambda: (asked, self._read(asked)), self._show, group="family", stops=True)
 
-    def _read(self, asked: Asked) -> view.Sheet:
+    def _read(self, asked: FamilyQuery) -> view.FamilySheet:
         found = family(
             self.project,
             asked.verifiers or self.verifiers,
@@ -104,9 +104,9 @@ class FamilyScreen(WorkbenchScreen):
             gold=asked.gold,
             selection=Selection(asked.conditions),
         )
-        return view.Sheet(found, self._joint(asked, 0))
+        return view.FamilySheet(found, self._joint(asked, 0))
 
-    def _joint(self, asked: Asked, samples: int) -> JointErrorReport:
+    def _joint(self, asked: FamilyQuery, samples: int) -> JointErrorReport:
         return joint_errors(
             self.project,
             asked.verifiers or self.verifiers,
@@ -116,7 +116,7 @@ class FamilyScreen(WorkbenchScreen):
             samples=samples,
         )
 
-    def _show(self, data: tuple[Asked, view.Sheet]) -> None:
+    def _show(self, data: tuple[FamilyQuery, view.FamilySheet]) -> None:
         """Everything with a closed form; the bootstrap begins."""
         asked, sheet = data
         if asked != self.asked:
@@ -124,10 +124,10 @@ class FamilyScreen(WorkbenchScreen):
         self._fill(sheet)
         self.in_background(lambda: (asked, self._joint(asked, SAMPLES)), self._drawn, group="bootstrap", stops=True)
 
-    def _drawn(self, data: tuple[Asked, JointErrorReport]) -> None:
+    def _drawn(self, data: tuple[FamilyQuery, JointErrorReport]) -> None:
         asked, errors = data
         if asked == self.asked and self.sheet is not None:
-            self._fill(view.Sheet(self.sheet.family, errors))
+            self._fill(view.FamilySheet(self.sheet.family, errors))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""
@@ -138,7 +138,7 @@ class FamilyScreen(WorkbenchScreen):
             self.query_one(f"#family-{part}", Static).update("")
         self.query_one(Matrix).put("", [], [])
 
-    def _fill(self, sheet: view.Sheet) -> None:
+    def _fill(self, sheet: view.FamilySheet) -> None:
         begin, self.sheet = self.sheet is None, sheet
         self.query_one(TitleBar).say(printable(self.project.path.name))
         self.query_one("#family-caption", Static).update(view.caption(sheet, self.asked.words))

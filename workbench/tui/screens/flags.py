@@ -18,7 +18,7 @@ from workbench.services.labelling.flags import Answered, Flag
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
@@ -26,11 +26,11 @@ from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    Column("state", "", min_width=1, ideal_width=1, sortable=False),
-    Column("annotator", "who", min_width=8, ideal_width=14, sortable=False),
-    Column("asked", "asks", min_width=24, ideal_width=60, sortable=False),
-    Column("completion_id", "item", min_width=8, ideal_width=16, sortable=False),
-    Column("at", "when", min_width=11, ideal_width=16, sortable=False),
+    TableColumn("state", "", min_width=1, ideal_width=1, sortable=False),
+    TableColumn("annotator", "who", min_width=8, ideal_width=14, sortable=False),
+    TableColumn("asked", "asks", min_width=24, ideal_width=60, sortable=False),
+    TableColumn("completion_id", "item", min_width=8, ideal_width=16, sortable=False),
+    TableColumn("at", "when", min_width=11, ideal_width=16, sortable=False),
 )
 _EMPTY = "No flag waits for an answer. Annotators raise one with f; h lists those that were answered."
 
@@ -141,11 +141,13 @@ def _title(flag: Flag) -> str:
     return f"Answer to {fit(flag.annotator, 24).rstrip()}"
 
 
-def _row(number: int, flag: Flag) -> Row:
-    mark = Cell("⚑", "warning") if flag.is_open else Cell("✓", "success")
-    asked = Cell(flag.asked) if flag.asked else Cell("calls you, without a question", "dim")
+def _row(number: int, flag: Flag) -> TableRow:
+    mark = TableCell("⚑", "warning") if flag.is_open else TableCell("✓", "success")
+    asked = TableCell(flag.asked) if flag.asked else TableCell("calls you, without a question", "dim")
     when = flag.flagged_at[:16].replace("T", " ")
-    return Row(number, (mark, Cell(flag.annotator, "bold"), asked, Cell(flag.completion_id), Cell(when, "dim")))
+    return TableRow(
+        number, (mark, TableCell(flag.annotator, "bold"), asked, TableCell(flag.completion_id), TableCell(when, "dim"))
+    )
 
 
 def _detail(flag: Flag) -> Content:

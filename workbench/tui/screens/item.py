@@ -20,7 +20,7 @@ from workbench.services.reviewing.decided import reviews_of
 from workbench.tui.actions import Action
 from workbench.tui.item_actions import ITEM_ACTIONS
 from workbench.tui.neighbours import index_of
-from workbench.tui.review_desk import Decision, ReviewDesk
+from workbench.tui.review_desk import ReviewDecision, ReviewDesk
 from workbench.tui.reviewing import Reviewing
 from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.solving import open_problem
@@ -33,7 +33,7 @@ from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.review_words import review_lines
-from workbench.tui.widgets.title_bar import Part, TitleBar
+from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 
 
 class ItemScreen(Reviewing):
@@ -213,11 +213,12 @@ class ItemScreen(Reviewing):
         self._index, self.review_said = (self._index or 0) + step, ""
         self._open(beside)
 
-    def title_parts(self, item: ItemDetail) -> list[Part]:
+    def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
         """Which item it is, and where in the list."""
         place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
         names = (item.completion_id, item.dataset, f"question {item.question_id}")
-        return [Part(place, 1), *(Part(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))]
+        named = (RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))
+        return [RemarkPiece(place, 1), *named]
 
     def _tell(self, item: ItemDetail) -> None:
         self.query_one(TitleBar).say_parts(self.title_parts(item))
@@ -250,11 +251,11 @@ class ItemScreen(Reviewing):
         if completion == self.completion:
             self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
 
-    def after_review(self, decision: Decision) -> None:
+    def after_review(self, decision: ReviewDecision) -> None:
         """Show what stands decided now."""
         self.after_decision(decision.completion)
 
-    def after_taking_back(self, decision: Decision) -> None:
+    def after_taking_back(self, decision: ReviewDecision) -> None:
         """Show the item again; another one is opened."""
         if decision.completion == self.completion:
             self.after_decision(decision.completion)

@@ -114,19 +114,19 @@ class PublishSetScreen(FormScreen):
 
 def _published(project: Project, typed: dict[str, str]) -> Publication:
     """Runs in a thread."""
-    from workbench.services.publishing.gathering import Asked
-    from workbench.services.publishing.publishing import Card, publish
+    from workbench.services.publishing.gathering import PublishingOptions
+    from workbench.services.publishing.publishing import PublisherCard, publish
 
     return publish(
         project,
         list(map(SetName.parse, typed["sets"].split())),
         Path(typed["folder"]).expanduser(),
-        card=Card(
+        card=PublisherCard(
             title=typed["title"] or None,
             licence=typed["licence"] or None,
             languages=tuple(typed["languages"].replace(",", " ").split()),
         ),
-        asked=Asked(names=typed["names"] == _YES),
+        asked=PublishingOptions(names=typed["names"] == _YES),
         force=typed["replace"] == _YES,
     )
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.services.reviewing.queues import ReviewQueue
-from workbench.tui.review_desk import Decision, ReviewDesk
+from workbench.tui.review_desk import ReviewDecision, ReviewDesk
 from workbench.tui.screens.item import ItemScreen
 from workbench.tui.widgets.item_panes import DECIDED, View, against_gold
 from workbench.tui.widgets.queue_view import progress
-from workbench.tui.widgets.title_bar import Part
+from workbench.tui.widgets.title_bar import RemarkPiece
 
 
 class ReviewItemScreen(ItemScreen):
@@ -49,12 +49,12 @@ class ReviewItemScreen(ItemScreen):
         against = [name for name in against if name in self._queue.verifiers]
         return view._replace(verifier=against[0]) if view.verifier is None and len(against) == 1 else view
 
-    def title_parts(self, item: ItemDetail) -> list[Part]:
+    def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
         """How far the queue is reviewed, before all else."""
         done = progress(len(self.desk.reviewed), len(self._queue))
-        return [Part(done), Part(self._queue.name, 3), *super().title_parts(item)]
+        return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
 
-    def after_review(self, decision: Decision) -> None:
+    def after_review(self, decision: ReviewDecision) -> None:
         """Open the next item that nobody has reviewed."""
         place = self.desk.next_open(-1 if self._index is None else self._index)
         if place is None:

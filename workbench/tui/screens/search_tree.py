@@ -19,7 +19,7 @@ from workbench.services.running.transcripts import transcript
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.table_messages import RowSelected
@@ -35,13 +35,13 @@ _MARKS: dict[bool | None, tuple[str, CellStyle]] = {
     None: ("?", "warning"),
 }
 _COLUMNS = (
-    Column("number", "#", 4, 4, "right", sortable=False),
-    Column("steps", "steps", 12, 14, sortable=False),
-    Column("f", "f", 3, 3, sortable=False),
-    Column("h", "h", 3, 3, sortable=False),
-    Column("reward", "reward", 6, 6, "right", sortable=False),
-    Column("weight", "R", 6, 7, "right", sortable=False),
-    Column("remark", "", 8, 22, sortable=False),
+    TableColumn("number", "#", 4, 4, "right", sortable=False),
+    TableColumn("steps", "steps", 12, 14, sortable=False),
+    TableColumn("f", "f", 3, 3, sortable=False),
+    TableColumn("h", "h", 3, 3, sortable=False),
+    TableColumn("reward", "reward", 6, 6, "right", sortable=False),
+    TableColumn("weight", "R", 6, 7, "right", sortable=False),
+    TableColumn("remark", "", 8, 22, sortable=False),
 )
 _LEGEND = f"✓ found right  ✗ found wrong  ? not read  {_LEFT_OUT} left out  {_SIMULATED} simulated from here"
 
@@ -96,7 +96,7 @@ class SearchTreeScreen(WorkbenchScreen):
         self.search = search
         self.query_one("#search-facts", Static).update(_facts(search))
         self._grow(search)
-        rows = [Row(number, _cells(number, rollout)) for number, rollout in enumerate(search.rollouts)]
+        rows = [TableRow(number, _cells(number, rollout)) for number, rollout in enumerate(search.rollouts)]
         self.query_one(VirtualTable).set_source(MemorySource(_COLUMNS, rows))
 
     def _grow(self, search: Search) -> None:
@@ -155,17 +155,17 @@ def _label(node: SearchNode) -> Text:
     return Text.assemble((f"{sign}{mark} {printable(node.subtask)}", "bold" if node.chosen else ""), figures)
 
 
-def _cells(number: int, rollout: SearchRollout) -> tuple[Cell, ...]:
+def _cells(number: int, rollout: SearchRollout) -> tuple[TableCell, ...]:
     remarks = ("its f is the answer" if rollout.chosen else "", "not all read" if rollout.flagged else "")
     sign = f"{_CHOSEN} " if rollout.chosen else ""
     return (
-        Cell(f"{sign}{number + 1}", "bold" if rollout.chosen else "dim"),
-        Cell(_steps(rollout)),
+        TableCell(f"{sign}{number + 1}", "bold" if rollout.chosen else "dim"),
+        TableCell(_steps(rollout)),
         _said(rollout.f),
-        _said(rollout.h) if rollout.h is not None else Cell(NONE, "dim"),
-        Cell(f"{rollout.reward:g}"),
-        Cell(f"{rollout.weight:.1f}", "bold" if rollout.chosen else ""),
-        Cell(", ".join(filter(None, remarks)), "accent" if rollout.chosen else "dim"),
+        _said(rollout.h) if rollout.h is not None else TableCell(NONE, "dim"),
+        TableCell(f"{rollout.reward:g}"),
+        TableCell(f"{rollout.weight:.1f}", "bold" if rollout.chosen else ""),
+        TableCell(", ".join(filter(None, remarks)), "accent" if rollout.chosen else "dim"),
     )
 
 
@@ -178,8 +178,8 @@ def _steps(rollout: SearchRollout) -> str:
     return "".join(path) + (_SIMULATED + simulated if simulated else "")
 
 
-def _said(said: bool | None) -> Cell:
-    return Cell(*_MARKS[said])
+def _said(said: bool | None) -> TableCell:
+    return TableCell(*_MARKS[said])
 
 
 def _facts(search: Search) -> Content:

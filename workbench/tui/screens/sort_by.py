@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from workbench.tui.widgets.columns import Column, Sort
+from workbench.tui.widgets.columns import Sort, TableColumn
 
 IMPORT_ORDER = ""
 """The choice that is no column: the order of import."""
@@ -26,7 +26,7 @@ class SortByScreen(ModalScreen[str | None]):
     CSS_PATH = "sort_by.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,s,q", "dismiss", "Close", show=False)]
 
-    def __init__(self, columns: Sequence[Column], sort: Sort | None) -> None:
+    def __init__(self, columns: Sequence[TableColumn], sort: Sort | None) -> None:
         super().__init__()
         self._columns = [column for column in columns if column.sortable]
         self._sort = sort

@@ -21,7 +21,7 @@ from workbench.tui.finding import FindingScreen, finding_actions
 from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets.call_text import REPLY, call_text, tokens_text
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.memory_source import MemorySource
@@ -31,17 +31,17 @@ from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
-_ROLE = Column("role", "asked", 5, 10, sortable=False)
+_ROLE = TableColumn("role", "asked", 5, 10, sortable=False)
 
 
-def _columns(several_roles: bool) -> tuple[Column, ...]:
+def _columns(several_roles: bool) -> tuple[TableColumn, ...]:
     return (
-        Column("number", "#", 3, 4, "right", sortable=False),
-        Column("step", "step", 12, 34, sortable=False),
+        TableColumn("number", "#", 3, 4, "right", sortable=False),
+        TableColumn("step", "step", 12, 34, sortable=False),
         *((_ROLE,) if several_roles else ()),
-        Column("tokens", "tokens", 7, 13, "right", sortable=False),
-        Column("ms", "ms", 5, 8, "right", sortable=False),
-        Column("remark", "", 9, 20, sortable=False),
+        TableColumn("tokens", "tokens", 7, 13, "right", sortable=False),
+        TableColumn("ms", "ms", 5, 8, "right", sortable=False),
+        TableColumn("remark", "", 9, 20, sortable=False),
     )
 
 
@@ -101,7 +101,7 @@ class TranscriptScreen(FindingScreen):
         self.query_one(TitleBar).say(printable(f"{self._about} · {place}" if self._about else place))
         self.query_one("#transcript-facts", Static).update(_facts(found))
         several = len({call.role for call in found.calls}) > 1
-        rows = [Row(place, _cells(place, call, several)) for place, call in self._calls.items()]
+        rows = [TableRow(place, _cells(place, call, several)) for place, call in self._calls.items()]
         self.query_one(VirtualTable).set_source(MemorySource(_columns(several), rows))
         self.refresh_bindings()
         if rows:
@@ -164,16 +164,16 @@ def _with_place(place: int, call: CallShown, raw: bool) -> tuple[int, RenderedTe
     return place, call_text(call, raw=raw)
 
 
-def _cells(place: int, call: CallShown, several_roles: bool) -> tuple[Cell, ...]:
+def _cells(place: int, call: CallShown, several_roles: bool) -> tuple[TableCell, ...]:
     odd = "" if call.finish_reason in (None, "stop") else call.finish_reason
     origin = "recorded" if call.origin is not None else "reused" if call.reused else ""
     return (
-        Cell(str(place + 1), "dim"),
-        Cell(call.step, "bold"),
-        *((Cell(call.role),) if several_roles else ()),
-        Cell(tokens_text(call)),
-        Cell(f"{call.ms:,.0f}"),
-        Cell(" ".join(word for word in (odd, origin) if word), "warning" if odd or call.origin else "dim"),
+        TableCell(str(place + 1), "dim"),
+        TableCell(call.step, "bold"),
+        *((TableCell(call.role),) if several_roles else ()),
+        TableCell(tokens_text(call)),
+        TableCell(f"{call.ms:,.0f}"),
+        TableCell(" ".join(word for word in (odd, origin) if word), "warning" if odd or call.origin else "dim"),
     )
 
 

@@ -11,14 +11,14 @@ from workbench.tui.widgets.accuracy_view import group_name
 from workbench.tui.widgets.cells import printable
 
 
-class Step(Struct, frozen=True):
+class OpenedGroup(Struct, frozen=True):
     """A group that was opened: its property and its name."""
 
     by: str
     group: str
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class SheetQuery(Struct, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
@@ -30,7 +30,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     protocol: Protocol3 = "forced"
     gold: GoldChoice = "final"
     of: tuple[Condition, ...] = ()
-    path: tuple[Step, ...] = ()
+    path: tuple[OpenedGroup, ...] = ()
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -60,11 +60,11 @@ class Asked(Struct, frozen=True, kw_only=True):
         own = "" if group is None else group_name(group, self.by)
         return " · ".join(part for part in (self.words, own) if part) or "all"
 
-    def inside(self, group: str, by: str) -> Asked:
+    def inside(self, group: str, by: str) -> SheetQuery:
         """The same of one group only, broken down by another property."""
-        return structs.replace(self, by=by, path=(*self.path, Step(self.by, group)))
+        return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
 
-    def outside(self) -> tuple[Asked, str]:
+    def outside(self) -> tuple[SheetQuery, str]:
         """What the group opened last stands in, and that group.
 
         Raises:

@@ -10,10 +10,10 @@ from textual.content import Content
 from workbench.model.report import AccuracyRow
 from workbench.render.bars import NONE, compact_count, interval_bar, percent
 from workbench.tui.widgets.accuracy_figures import FIGURES, Figure
-from workbench.tui.widgets.accuracy_sheet import Sheet
+from workbench.tui.widgets.accuracy_sheet import AccuracySheet
 from workbench.tui.widgets.accuracy_view import group_name, interval, is_baseline, short_name
 from workbench.tui.widgets.cells import fit, printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 
 _BAR = 16
 _NAME = 26
@@ -31,18 +31,18 @@ class Detail(NamedTuple):
     """
 
     title: Content
-    columns: tuple[Column, ...]
-    rows: list[Row]
+    columns: tuple[TableColumn, ...]
+    rows: list[TableRow]
 
 
-def _number(key: str, title: str, width: int) -> Column:
-    return Column(key, title, width, width, "right", sortable=False)
+def _number(key: str, title: str, width: int) -> TableColumn:
+    return TableColumn(key, title, width, width, "right", sortable=False)
 
 
 # -- one verifier ------------------------------------------------------------------------------
 
 
-def of_verifier(sheet: Sheet, verifier: str, *, wide: bool) -> Detail:
+def of_verifier(sheet: AccuracySheet, verifier: str, *, wide: bool) -> Detail:
     """Every figure of one verifier, a row a group."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
     scored = any(row.auroc is not None for _, row in found)
@@ -50,11 +50,11 @@ def of_verifier(sheet: Sheet, verifier: str, *, wide: bool) -> Detail:
     return Detail(
         _verifier_title(sheet, verifier),
         _verifier_columns(wide, scored, words),
-        [Row(place, _verifier_cells(row, sheet.report.by, wide, scored)) for place, row in found],
+        [TableRow(place, _verifier_cells(row, sheet.report.by, wide, scored)) for place, row in found],
     )
 
 
-def _verifier_title(sheet: Sheet, verifier: str) -> Content:
+def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
     average, progress = sheet.average(verifier), sheet.progress(verifier)
     means = ""
     if average is not None and average.macro is not None:
@@ -67,15 +67,15 @@ def _verifier_title(sheet: Sheet, verifier: str) -> Content:
     )
 
 
-def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[Column, ...]:
+def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[TableColumn, ...]:
     """Reasons in words need the room of some other columns."""
     return (
-        Column("group", "group", 8, 50 if words else 28, sortable=False),
+        TableColumn("group", "group", 8, 50 if words else 28, sortable=False),
         _number("n", "n", 7 if wide else 5),
         *((_number("questions", "qst", 5), _number("coverage", "cov", 5)) if wide or not words else ()),
         _number("accuracy", "acc", 5),
-        Column("interval", "95 % interval", 13, 14, sortable=False),
-        *((Column("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide and not words else ()),
+        TableColumn("interval", "95 % interval", 13, 14, sortable=False),
+        *((TableColumn("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide and not words else ()),
         _number("balanced", "BA", 5),
         _number("mcc", "MCC", 6),
         _number("fpr", "FPR", 5),
@@ -85,30 +85,30 @@ def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[Column, ..
     )
 
 
-def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) -> tuple[Cell, ...]:
+def _verifier_cells(row: AccuracyRow, by: str | None, wide: bool, scored: bool) -> tuple[TableCell, ...]:
     words = by == "reason"
-    bar = Cell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
-    extent = Cell(compact_count(row.questions)), Cell(percent(row.coverage))
+    bar = TableCell(NONE if row.ci is None else interval_bar(row.accuracy or 0.0, *row.ci, _BAR), "accent")
+    extent = TableCell(compact_count(row.questions)), TableCell(percent(row.coverage))
     return (
-        Cell(group_name(row.group, by), "bold" if row.group is None else ""),
-        Cell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
+        TableCell(group_name(row.group, by), "bold" if row.group is None else ""),
+        TableCell(f"{row.n:,}" if wide and row.n < 1_000_000 else compact_count(row.n)),
         *(extent if wide or not words else ()),
-        Cell(percent(row.accuracy), "bold"),
-        Cell(interval(row)),
+        TableCell(percent(row.accuracy), "bold"),
+        TableCell(interval(row)),
         *((bar,) if wide and not words else ()),
-        Cell(percent(row.balanced_accuracy)),
-        Cell(FIGURES["mcc"].text(row.mcc)),
-        Cell(percent(row.fpr)),
-        Cell(percent(row.fnr)),
-        *((Cell(NONE if row.auroc is None else f"{row.auroc:.3f}"),) if scored else ()),
-        *((Cell(compact_count(row.abstain)), Cell(compact_count(row.error))) if wide else ()),
+        TableCell(percent(row.balanced_accuracy)),
+        TableCell(FIGURES["mcc"].text(row.mcc)),
+        TableCell(percent(row.fpr)),
+        TableCell(percent(row.fnr)),
+        *((TableCell(NONE if row.auroc is None else f"{row.auroc:.3f}"),) if scored else ()),
+        *((TableCell(compact_count(row.abstain)), TableCell(compact_count(row.error))) if wide else ()),
     )
 
 
 # -- one group ---------------------------------------------------------------------------------
 
 
-def of_group(sheet: Sheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
+def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
     """All verifiers in one group, the highest figure first and who has none last, beside the best baseline.
 
     Args:
@@ -123,13 +123,16 @@ def of_group(sheet: Sheet, group: str | None, figure: Figure, pinned: Collection
     return Detail(
         _group_title(sheet, group, figure, line),
         (
-            Column("verifier", "verifier", 12, _NAME, sortable=False),
+            TableColumn("verifier", "verifier", 12, _NAME, sortable=False),
             _number("n", "n", 5),
             _number("figure", "value", 6),
-            Column("interval", "95 % interval", 14, 16, sortable=False),
-            Column("bar", low.ljust(room - len(high)) + high, room, room, sortable=False),
+            TableColumn("interval", "95 % interval", 14, 16, sortable=False),
+            TableColumn("bar", low.ljust(room - len(high)) + high, room, room, sortable=False),
         ),
-        [Row(sheet.verifiers.index(row.verifier), _group_cells(sheet, row, figure, pinned, room, at)) for row in found],
+        [
+            TableRow(sheet.verifiers.index(row.verifier), _group_cells(sheet, row, figure, pinned, room, at))
+            for row in found
+        ],
     )
 
 
@@ -141,7 +144,7 @@ def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | Non
     return (max if figure.rising else min)(found, key=lambda row: figure.of(row) or 0.0)
 
 
-def _group_title(sheet: Sheet, group: str | None, figure: Figure, line: AccuracyRow | None) -> Content:
+def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: AccuracyRow | None) -> Content:
     against = f" · ┊ {line.verifier} {figure.text(figure.of(line))}" if line is not None else ""
     return Content.assemble(
         (group_name(group, sheet.report.by), "bold $text-accent"),
@@ -150,17 +153,17 @@ def _group_title(sheet: Sheet, group: str | None, figure: Figure, line: Accuracy
 
 
 def _group_cells(
-    sheet: Sheet, row: AccuracyRow, figure: Figure, pinned: Collection[str], room: int, line: float | None
-) -> tuple[Cell, ...]:
+    sheet: AccuracySheet, row: AccuracyRow, figure: Figure, pinned: Collection[str], room: int, line: float | None
+) -> tuple[TableCell, ...]:
     value, ends, progress = figure.of(row), figure.interval(row), sheet.progress(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
     shown = NONE if value is None or figure.rising is None else _bar(figure, value, ends, room, line)
     return (
-        Cell(fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name, "bold"),
-        Cell(compact_count(row.n)),
-        Cell(figure.text(value), "bold"),
-        Cell(NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"),
-        Cell(shown, "accent"),
+        TableCell(fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name, "bold"),
+        TableCell(compact_count(row.n)),
+        TableCell(figure.text(value), "bold"),
+        TableCell(NONE if ends is None else f"[{figure.text(ends[0])}, {figure.text(ends[1])}]"),
+        TableCell(shown, "accent"),
     )
 
 

@@ -26,7 +26,7 @@ from workbench.tui.widgets.matrix import MatrixCell, MatrixColumn, MatrixRow
 _TITLE_WIDTHS = {True: 20, False: 12}
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class SheetOrder(Struct, frozen=True, kw_only=True):
     """How verifiers are sorted.
 
     Attributes:
@@ -39,7 +39,7 @@ class Order(Struct, frozen=True, kw_only=True):
     descending: bool = True
 
 
-class Sheet:
+class AccuracySheet:
     """A report with its rows at hand.
 
     Attributes:
@@ -75,7 +75,7 @@ class Sheet:
 
     # -- order -------------------------------------------------------------------------------------
 
-    def ordered(self, order: Order | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
+    def ordered(self, order: SheetOrder | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
         """The verifiers, pinned ones first in the order they were pinned, the others sorted; no figure comes last."""
         rest = [name for name in self.verifiers if name not in pinned]
         if order is not None and order.by_name:
@@ -84,7 +84,7 @@ class Sheet:
             rest.sort(key=lambda name: self._place(name, order, figure))
         return [name for name in pinned if name in self.verifiers] + rest
 
-    def _place(self, verifier: str, order: Order, figure: Figure) -> tuple[bool, float]:
+    def _place(self, verifier: str, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
         row = self.row(verifier, order.group)
         value = None if row is None else figure.of(row)
         if value is None:
@@ -93,7 +93,7 @@ class Sheet:
 
     # -- the matrix --------------------------------------------------------------------------------
 
-    def columns(self, order: Order | None, *, wide: bool) -> list[MatrixColumn]:
+    def columns(self, order: SheetOrder | None, *, wide: bool) -> list[MatrixColumn]:
         """One column a group; below its title the number of items most verifiers have there."""
         return [
             MatrixColumn(
@@ -104,11 +104,11 @@ class Sheet:
             for group in self.groups
         ]
 
-    def corner(self, order: Order | None) -> str:
+    def corner(self, order: SheetOrder | None) -> str:
         """The title above the names."""
         return "verifier" + (_arrow(order) if order is not None and order.by_name else "")
 
-    def _title(self, group: str | None, order: Order | None, wide: bool) -> str:
+    def _title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
         title = fit(group_title(group, self.report.by, wide), _TITLE_WIDTHS[wide]).rstrip()
         sorted_by = order is not None and not order.by_name and order.group == group
         return title + (_arrow(order) if sorted_by else "")
@@ -146,5 +146,5 @@ class Sheet:
         return MatrixCell(figure.text(figure.of(row)) + star + other, glyph, figure.tint(row))
 
 
-def _arrow(order: Order | None) -> str:
+def _arrow(order: SheetOrder | None) -> str:
     return "" if order is None else "▼" if order.descending else "▲"

@@ -11,7 +11,7 @@ from workbench.render.bars import NONE, compact_count, counted, percent
 from workbench.render.columns import number
 from workbench.services.labelling.agreement import text as words
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 
 Measure = Literal["kappa", "agreement", "differing"]
@@ -174,12 +174,12 @@ def cell_sentence(
 # -- the lower table -------------------------------------------------------------------------------
 
 
-def _number(key: str, title: str, width: int) -> Column:
-    return Column(key, title, width, width, "right", sortable=False)
+def _number(key: str, title: str, width: int) -> TableColumn:
+    return TableColumn(key, title, width, width, "right", sortable=False)
 
 
 _PEOPLE = (
-    Column("person", "person", 8, 20, sortable=False),
+    TableColumn("person", "person", 8, 20, sortable=False),
     _number("labels", "labels", 6),
     *(
         _number(key, title, width)
@@ -199,32 +199,32 @@ _PEOPLE = (
     ),
 )
 _GROUPS = (
-    Column("group", "group", 16, 28, sortable=False),
+    TableColumn("group", "group", 16, 28, sortable=False),
     _number("items", "items", 6),
     _number("agreement", "agree %", 7),
-    Column("interval", "95 % interval", 13, 14, sortable=False),
+    TableColumn("interval", "95 % interval", 13, 14, sortable=False),
     _number("alpha", "alpha", 6),
-    Column("alpha_interval", "95 % interval", 15, 16, sortable=False),
+    TableColumn("alpha_interval", "95 % interval", 15, 16, sortable=False),
     _number("ac1", "AC1", 6),
 )
 _PAIRS = (
-    Column("pair", "pair", 12, 28, sortable=False),
+    TableColumn("pair", "pair", 12, 28, sortable=False),
     _number("n", "n", 6),
     _number("agreement", "agree %", 7),
     _number("kappa", "kappa", 9),
-    Column("interval", "95 % interval", 15, 16, sortable=False),
-    Column("shared", "items in common", 14, 60, sortable=False),
+    TableColumn("interval", "95 % interval", 15, 16, sortable=False),
+    TableColumn("shared", "items in common", 14, 60, sortable=False),
 )
-_TABLES: dict[View, tuple[Column, ...]] = {"people": _PEOPLE, "groups": _GROUPS, "time": _GROUPS, "pairs": _PAIRS}
+_TABLES: dict[View, tuple[TableColumn, ...]] = {"people": _PEOPLE, "groups": _GROUPS, "time": _GROUPS, "pairs": _PAIRS}
 
 
-def columns(report: AgreementReport, view: View) -> tuple[Column, ...]:
+def columns(report: AgreementReport, view: View) -> tuple[TableColumn, ...]:
     """The columns of the lower table; those of people in which nobody has anything are left out."""
     table = _TABLES[view]
     return tuple(table[place] for place in words.filled(report.per_annotator)) if view == "people" else table
 
 
-def rows(report: AgreementReport, view: View) -> list[Row]:
+def rows(report: AgreementReport, view: View) -> list[TableRow]:
     """The rows of the lower table; a row's id is its place."""
     texts: list[tuple[str, ...]]
     if view == "people":
@@ -238,6 +238,6 @@ def rows(report: AgreementReport, view: View) -> list[Row]:
     else:
         texts = [(group.group, *words.group_cells(group)) for group in report.over_time]
     return [
-        Row(place, tuple(Cell(text, "bold" if column == 0 else "") for column, text in enumerate(cells)))
+        TableRow(place, tuple(TableCell(text, "bold" if column == 0 else "") for column, text in enumerate(cells)))
         for place, cells in enumerate(texts)
     ]

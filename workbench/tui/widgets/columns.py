@@ -14,21 +14,21 @@ CellStyle = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
 """What a cell means; the theme decides how that looks."""
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """The text of one cell: plain data, never markup."""
 
     text: str
     style: CellStyle = ""
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """One row; the id is what selections hold on to."""
 
     id: int
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column and the widths it may take, in cells.
 
     Attributes:
@@ -55,7 +55,7 @@ class RowSource(Protocol):
     """Rows under one filter and one order. Every method is called in a thread."""
 
     @property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[TableColumn]:
         """The columns, in order; the first one stays in sight when the table scrolls sideways."""
 
     def count(self) -> int:
@@ -64,14 +64,14 @@ class RowSource(Protocol):
     def ids(self) -> array[int]:
         """The ids of all rows in order (``array('q')``); may be slow."""
 
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Rows in the quickest order there is, shown until the ids are known."""
 
-    def page(self, ids: Sequence[int]) -> list[Row]:
+    def page(self, ids: Sequence[int]) -> list[TableRow]:
         """The rows with these ids, in this order; ids that no longer exist are left out."""
 
 
-def natural_widths(columns: Sequence[Column], rows: Iterable[Row]) -> list[int]:
+def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
     """The width in cells that shows the title (with a sort mark) and every cell in full."""
     widths = [cell_len(column.title) + 2 for column in columns]
     for row in rows:
@@ -80,7 +80,7 @@ def natural_widths(columns: Sequence[Column], rows: Iterable[Row]) -> list[int]:
     return widths
 
 
-def fit_widths(columns: Sequence[Column], natural: Sequence[int], available: int) -> list[int]:
+def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available: int) -> list[int]:
     """Widths for `available` cells.
 
     Spare cells go to columns that would be cut, the rest to the last left-aligned one; missing cells

@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.errors import WorkbenchError
-from workbench.services.measuring.combined import Line, Sheet
+from workbench.services.measuring.combined import CombinedRow, CombinedSheet
 from workbench.services.measuring.combined_words import Standing
 from workbench.tui.combined_reading import Task
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.memory_source import MemorySource
 
 TASKS: Final[dict[Task, str]] = {
@@ -24,13 +24,13 @@ TASKS: Final[dict[Task, str]] = {
 }
 """What can be asked, in the order of the keys."""
 
-_STANDINGS: Final[dict[Standing, Cell]] = {
-    "": Cell(""),
-    "better": Cell("▲ better", "success"),
-    "worse": Cell("▼ worse", "error"),
-    "not told apart": Cell("≈ alike", "dim"),
+_STANDINGS: Final[dict[Standing, TableCell]] = {
+    "": TableCell(""),
+    "better": TableCell("▲ better", "success"),
+    "worse": TableCell("▼ worse", "error"),
+    "not told apart": TableCell("≈ alike", "dim"),
 }
-_STANDING = Column("standing", "", 8, 8, sortable=False)
+_STANDING = TableColumn("standing", "", 8, 8, sortable=False)
 _WORDS = 24
 """Cells up to which a column of words is never cut."""
 
@@ -49,13 +49,13 @@ def head(text: str) -> Content:
     return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
 
 
-def caption(sheet: Sheet, place: int, count: int) -> Content:
+def caption(sheet: CombinedSheet, place: int, count: int) -> Content:
     """What the table shows, and which of how many it is."""
     which = f"table {place + 1} of {count} · " if count > 1 else ""
     return Content(which + printable(sheet.caption))
 
 
-def columns(sheet: Sheet) -> tuple[Column, ...]:
+def columns(sheet: CombinedSheet) -> tuple[TableColumn, ...]:
     """The first column stays in sight; how a row stands comes behind the words."""
     found = [_column(sheet, place) for place in range(len(sheet.columns))]
     if _has_standings(sheet):
@@ -63,39 +63,39 @@ def columns(sheet: Sheet) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _column(sheet: Sheet, place: int) -> Column:
+def _column(sheet: CombinedSheet, place: int) -> TableColumn:
     """As wide as what stands in it; a column of words may be cut where it is very wide."""
     title = printable(sheet.columns[place])
     texts = [title, *(printable(line.cells[place]) for line in sheet.lines)]
     width = max(map(cell_len, texts))
     if place < sheet.left:
-        return Column(str(place), title, min(width, _WORDS), width, sortable=False)
-    return Column(str(place), title, width, width, "right", sortable=False)
+        return TableColumn(str(place), title, min(width, _WORDS), width, sortable=False)
+    return TableColumn(str(place), title, width, width, "right", sortable=False)
 
 
-def rows(sheet: Sheet) -> list[Row]:
+def rows(sheet: CombinedSheet) -> list[TableRow]:
     """The lines; a row's id is its place."""
-    return [Row(place, _cells(sheet, line)) for place, line in enumerate(sheet.lines)]
+    return [TableRow(place, _cells(sheet, line)) for place, line in enumerate(sheet.lines)]
 
 
-def _cells(sheet: Sheet, line: Line) -> tuple[Cell, ...]:
+def _cells(sheet: CombinedSheet, line: CombinedRow) -> tuple[TableCell, ...]:
     first: CellStyle = "bold" if line.standing in ("better", "worse") else ""
-    found = [Cell(text, first if place == 0 else "") for place, text in enumerate(line.cells)]
+    found = [TableCell(text, first if place == 0 else "") for place, text in enumerate(line.cells)]
     if _has_standings(sheet):
         found.insert(sheet.left, _STANDINGS[line.standing])
     return tuple(found)
 
 
-def names(sheet: Sheet) -> list[tuple[str, ...]]:
+def names(sheet: CombinedSheet) -> list[tuple[str, ...]]:
     """What the lines are of, in their order."""
     return [line.cells[: sheet.left] for line in sheet.lines]
 
 
-def _has_standings(sheet: Sheet) -> bool:
+def _has_standings(sheet: CombinedSheet) -> bool:
     return any(line.standing for line in sheet.lines)
 
 
-def words(sheet: Sheet, place: int) -> Content:
+def words(sheet: CombinedSheet, place: int) -> Content:
     """A row with all its figures, what they say, and the notes on the table."""
     line = sheet.lines[place]
     name = " · ".join(filter(None, line.cells[: sheet.left]))
@@ -115,7 +115,7 @@ def words(sheet: Sheet, place: int) -> Content:
 
 def nothing(text: str) -> MemorySource:
     """A table without figures, and why in a word or two."""
-    return MemorySource((Column("nothing", "", sortable=False),), [Row(0, (Cell(text, "dim"),))])
+    return MemorySource((TableColumn("nothing", "", sortable=False),), [TableRow(0, (TableCell(text, "dim"),))])
 
 
 def trouble(error: BaseException) -> Content:

@@ -12,10 +12,10 @@ from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, Metri
 from workbench.render.bars import NONE, bar, compact_count, counted, percent
 from workbench.render.columns import number, p_value
 from workbench.render.marks import with_mark
-from workbench.services.measuring.comparing import Compared, PairRow
+from workbench.services.measuring.comparing import ComparedItem, PairedComparison
 from workbench.tui.widgets.accuracy_view import PROTOCOLS, group_name
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.item_source import FixedSource, marked
 
 Shown = Quadrant | Literal["groups"]
@@ -29,13 +29,13 @@ TABS: Final[dict[Shown, str]] = {
 """What the lower table can show, in the order of the key."""
 
 ITEM_COLUMNS = (
-    Column("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
-    Column("a", "A says", min_width=11, ideal_width=11, sortable=False),
-    Column("b", "B says", min_width=11, ideal_width=11, sortable=False),
-    Column("gold", "gold", min_width=11, ideal_width=11, sortable=False),
-    Column("subtype", "type", min_width=4, ideal_width=8, sortable=False),
-    Column("question", "question", min_width=12, ideal_width=60, sortable=False),
-    Column("model", "model", min_width=8, ideal_width=24, sortable=False),
+    TableColumn("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
+    TableColumn("a", "A says", min_width=11, ideal_width=11, sortable=False),
+    TableColumn("b", "B says", min_width=11, ideal_width=11, sortable=False),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11, sortable=False),
+    TableColumn("subtype", "type", min_width=4, ideal_width=8, sortable=False),
+    TableColumn("question", "question", min_width=12, ideal_width=60, sortable=False),
+    TableColumn("model", "model", min_width=8, ideal_width=24, sortable=False),
 )
 """Columns of the items; A, B and gold say what they say in symbol and word."""
 
@@ -45,14 +45,22 @@ _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 class PairSource(FixedSource):
     """Items of one quadrant, in the order of import."""
 
-    def __init__(self, found: Compared, order: array[int]) -> None:
-        super().__init__(ITEM_COLUMNS, order, lambda ids: [Row(row.item.id, _cells(row)) for row in found.rows(ids)])
+    def __init__(self, found: PairedComparison, order: array[int]) -> None:
+        super().__init__(
+            ITEM_COLUMNS, order, lambda ids: [TableRow(row.item.id, _cells(row)) for row in found.rows(ids)]
+        )
 
 
-def _cells(row: PairRow) -> tuple[Cell, ...]:
+def _cells(row: ComparedItem) -> tuple[TableCell, ...]:
     item = row.item
     said = (marked(outcome.word) for outcome in (row.a, row.b, row.gold))
-    return (Cell(item.completion_id), *said, Cell(item.subtype), Cell(item.question), Cell(item.model, "dim"))
+    return (
+        TableCell(item.completion_id),
+        *said,
+        TableCell(item.subtype),
+        TableCell(item.question),
+        TableCell(item.model, "dim"),
+    )
 
 
 # -- above the table -------------------------------------------------------------------------------
@@ -140,57 +148,57 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
 # -- wins and losses -------------------------------------------------------------------------------
 
 
-def group_columns(wide: bool) -> tuple[Column, ...]:
+def group_columns(wide: bool) -> tuple[TableColumn, ...]:
     """Columns of wins and losses; bars are longer where there is room."""
 
-    def figure(key: str, title: str, width: int) -> Column:
-        return Column(key, title, width, width, "right", sortable=False)
+    def figure(key: str, title: str, width: int) -> TableColumn:
+        return TableColumn(key, title, width, width, "right", sortable=False)
 
     return (
-        Column("group", "group", 8, 28, sortable=False),
+        TableColumn("group", "group", 8, 28, sortable=False),
         figure("n", "n", 5),
         *(
-            Column(key, title, _won(wide), _won(wide), sortable=False)
+            TableColumn(key, title, _won(wide), _won(wide), sortable=False)
             for key, title in (("a", "A wins"), ("b", "B wins"))
         ),
         *((figure("ties", "ties", 6),) if wide else ()),
         figure("difference", "A - B", 6),
-        Column("interval", "95 % interval", 15, 15, sortable=False),
+        TableColumn("interval", "95 % interval", 15, 15, sortable=False),
         *((figure("p", "p", 8),) if wide else ()),
         figure("q", "q", 8),
         *((figure("detectable", "detectable", 10),) if wide else ()),
     )
 
 
-def group_rows(report: CompareReport, wide: bool) -> list[Row]:
+def group_rows(report: CompareReport, wide: bool) -> list[TableRow]:
     """Wins and losses of each group; a row's id is its place in the report."""
     most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
-    return [Row(place, _group_cells(group, report.by, wide, most)) for place, group in enumerate(report.groups)]
+    return [TableRow(place, _group_cells(group, report.by, wide, most)) for place, group in enumerate(report.groups)]
 
 
 def _won(wide: bool) -> int:
     return 14 if wide else 9
 
 
-def _group_cells(group: GroupFigures, by: str | None, wide: bool, most: int) -> tuple[Cell, ...]:
+def _group_cells(group: GroupFigures, by: str | None, wide: bool, most: int) -> tuple[TableCell, ...]:
     sure: CellStyle = "bold" if group.q < LEVEL else ""
     mark = " *" if group.q < LEVEL else ""
 
-    def won(count: int, style: CellStyle) -> Cell:
+    def won(count: int, style: CellStyle) -> TableCell:
         length = _won(wide) - 6
-        return Cell(f"{compact_count(count):>5} {bar(count / most if most else 0.0, length)}", style)
+        return TableCell(f"{compact_count(count):>5} {bar(count / most if most else 0.0, length)}", style)
 
     seen = NONE if group.detectable is None or group.detectable > 1 else f"{100 * group.detectable:.1f}"
     ties = group.both_right + group.both_wrong
     return (
-        Cell(group_name(group.group, by), sure),
-        Cell(compact_count(group.n)),
+        TableCell(group_name(group.group, by), sure),
+        TableCell(compact_count(group.n)),
         won(group.only_a, "success"),
         won(group.only_b, "warning"),
-        *((Cell(compact_count(ties)),) if wide else ()),
-        Cell(points(group.difference), sure),
-        Cell(interval(group.ci)),
-        *((Cell(p_value(group.permutation_p)),) if wide else ()),
-        Cell(p_value(group.q) + mark, sure),
-        *((Cell(seen),) if wide else ()),
+        *((TableCell(compact_count(ties)),) if wide else ()),
+        TableCell(points(group.difference), sure),
+        TableCell(interval(group.ci)),
+        *((TableCell(p_value(group.permutation_p)),) if wide else ()),
+        TableCell(p_value(group.q) + mark, sure),
+        *((TableCell(seen),) if wide else ()),
     )

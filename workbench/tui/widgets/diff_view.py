@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, zip_longest
 from typing import Final
 
-from workbench.render.diff import DiffRow, Side
+from workbench.render.diff import DiffLine, DiffSide
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.render.inert import inert
 from workbench.tui.widgets.cutting import cut, padded
@@ -24,7 +24,7 @@ _SIGNS: Final[dict[StyleName, str]] = {"": " ", "removed": "-", "added": "+"}
 Line = tuple[Span, ...]
 
 
-def diff_text(rows: Sequence[DiffRow], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
+def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
     """The rows for a reader of so many cells.
 
     Args:
@@ -48,9 +48,9 @@ def diff_text(rows: Sequence[DiffRow], width: int, *, beside: bool, whole: bool 
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {CHANGE: changes})
 
 
-def _blocks(rows: Sequence[DiffRow]) -> Iterator[list[DiffRow]]:
+def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
     """Rows in stretches that are the same, or are not."""
-    block: list[DiffRow] = []
+    block: list[DiffLine] = []
     for row in rows:
         if block and (block[0].kind == "same") != (row.kind == "same"):
             yield block
@@ -60,7 +60,7 @@ def _blocks(rows: Sequence[DiffRow]) -> Iterator[list[DiffRow]]:
         yield block
 
 
-def _beside(block: Sequence[DiffRow], width: int, digits: int) -> Iterator[Line]:
+def _beside(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
     room = max((width - len(SPLIT)) // 2, digits + 4)
     for row in _closed_up(block):
         left = _side(row.left, "" if row.kind == "same" else "removed", room, digits)
@@ -69,7 +69,7 @@ def _beside(block: Sequence[DiffRow], width: int, digits: int) -> Iterator[Line]
             yield *padded(one, room), Span(SPLIT, "dim"), *other
 
 
-def _closed_up(block: Sequence[DiffRow]) -> Iterator[DiffRow]:
+def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
     """The rows with lines of either side alone beside each other, so that there are no gaps on both."""
     for alone, rows in groupby(block, key=lambda row: row.kind in ("removed", "added")):
         if not alone:
@@ -77,10 +77,10 @@ def _closed_up(block: Sequence[DiffRow]) -> Iterator[DiffRow]:
             continue
         some = list(rows)
         sides = ([row.left for row in some if row.left], [row.right for row in some if row.right])
-        yield from (DiffRow("changed", left, right) for left, right in zip_longest(*sides))
+        yield from (DiffLine("changed", left, right) for left, right in zip_longest(*sides))
 
 
-def _above(block: Sequence[DiffRow], width: int, digits: int) -> Iterator[Line]:
+def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
     for row in block:
         if row.kind == "same":
             yield from _side(row.right, "", width, digits)
@@ -91,7 +91,7 @@ def _above(block: Sequence[DiffRow], width: int, digits: int) -> Iterator[Line]:
             yield from _side(row.right, "added", width, digits)
 
 
-def _side(side: Side | None, style: StyleName, width: int, digits: int) -> list[Line]:
+def _side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
     """A line of one text behind its number and sign, cut to the width; the cuts have neither."""
     if side is None:
         return []
@@ -105,7 +105,7 @@ def _side(side: Side | None, style: StyleName, width: int, digits: int) -> list[
     return drawn
 
 
-def _emphasised(side: Side, style: StyleName) -> Iterator[Span]:
+def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
     """The text of a line, harmless to look at, with the words that differ in a style of their own."""
     if not style:
         yield Span(inert(side.text))

@@ -35,7 +35,7 @@ _NAME: Final = 9
 _SELF: Final = "·"
 
 
-class Sheet:
+class FamilySheet:
     """A family and its joint errors, looked up by two names in either order."""
 
     def __init__(self, family: FamilyReport, errors: JointErrorReport) -> None:
@@ -120,7 +120,7 @@ def _judged(judges: JudgePair, measure: Measure) -> MatrixCell:
 # -- in words --------------------------------------------------------------------------------------
 
 
-def caption(sheet: Sheet, words: str) -> Content:
+def caption(sheet: FamilySheet, words: str) -> Content:
     """On what, counted how: two lines."""
     family = sheet.family
     uneven = "" if all(one.n == family.common for one in family.members) else " that count for all"
@@ -136,7 +136,7 @@ def legend(measure: Measure) -> Content:
     return Content(MEASURES[measure] + scale)
 
 
-def together(sheet: Sheet) -> Content:
+def together(sheet: FamilySheet) -> Content:
     """Who can't be told apart, by their numbers, and which two err together least."""
     return Content(f"{_apart(sheet.family)}\n{printable(best_pair(sheet.errors))}")
 
@@ -149,7 +149,7 @@ def _apart(family: FamilyReport) -> str:
     return f"not told apart: {' · '.join(groups)}" if groups else "every two differ"
 
 
-def cell_sentence(sheet: Sheet, row: str | None, column: str | None) -> Content:
+def cell_sentence(sheet: FamilySheet, row: str | None, column: str | None) -> Content:
     """Everything about the pair under the cursor, in four lines; of one verifier in one."""
     if row is None or column is None:
         return Content("")
@@ -166,7 +166,7 @@ def _own(one: FamilyMember) -> Content:
     return Content.assemble((printable(one.verifier), "bold"), f" · accuracy {percent(one.accuracy)} %{ends} · {size}")
 
 
-def _tested(sheet: Sheet, a: str, b: str) -> Content:
+def _tested(sheet: FamilySheet, a: str, b: str) -> Content:
     pair = sheet.pair(a, b)
     if pair is None:
         return Content(" · no item in common that counts")

@@ -59,7 +59,7 @@ class ReadyItem(NamedTuple):
     why: str = ""
 
 
-class Reading(NamedTuple):
+class AnswerReading(NamedTuple):
     """Where someone found a final answer, and who or how."""
 
     title: str
@@ -89,7 +89,7 @@ def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
     return structs.replace(item, verdicts=tuple(order))
 
 
-def readings(item: ItemDetail, verifier: str | None = None) -> tuple[Reading, Reading]:
+def readings(item: ItemDetail, verifier: str | None = None) -> tuple[AnswerReading, AnswerReading]:
     """Where a verifier found the final answers of reference and completion.
 
     The workbench's own reading stands in where there is no verdict or it names no place.
@@ -104,24 +104,24 @@ def readings(item: ItemDetail, verifier: str | None = None) -> tuple[Reading, Re
     )
 
 
-def _own(answer: FinalAnswer, remark: str = "") -> Reading:
+def _own(answer: FinalAnswer, remark: str = "") -> AnswerReading:
     if not answer.found:
-        return Reading(origin(answer), None)
+        return AnswerReading(origin(answer), None)
     said = f"{ANSWER_SIGN}answer: {origin(answer)}" if answer.marked else f"? {origin(answer)}"
-    return Reading(f"{said}{remark}", (answer.start, answer.end), guess=not answer.marked)
+    return AnswerReading(f"{said}{remark}", (answer.start, answer.end), guess=not answer.marked)
 
 
 def _reading(
     text: str, verdict: ItemVerdict, span: tuple[int, int] | None, none_found: str, own: FinalAnswer
-) -> Reading:
+) -> AnswerReading:
     # Stored by a plug-in, offsets may be anything.
     if span is not None and 0 <= span[0] < span[1] <= len(text):
         read = f"answer as {verdict.verifier} read it"
         if span == verdict.candidate_span and verdict.candidate_final is None:
             read = f"{verdict.verifier} points here"
-        return Reading(f"{ANSWER_SIGN}{read}", span)
+        return AnswerReading(f"{ANSWER_SIGN}{read}", span)
     if verdict.reason == none_found:
-        return Reading(f"{verdict.verifier} found no answer", None)
+        return AnswerReading(f"{verdict.verifier} found no answer", None)
     return _own(own, f" ({verdict.verifier} names no place)")
 
 
@@ -142,11 +142,11 @@ def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
 
 def _texts(item: ItemDetail, view: View) -> Iterator[tuple[str, str, RenderedText]]:
     reference, completion = readings(item, view.verifier)
-    yield "question", "Question", _render(item.question, Reading("", None), view)
+    yield "question", "Question", _render(item.question, AnswerReading("", None), view)
     yield "reference", f"Reference · {reference.title}", _render(item.reference, reference, view)
     yield "completion", f"Completion · {completion.title}", _render(item.completion, completion, view)
 
 
-def _render(text: str, read: Reading, view: View) -> RenderedText:
+def _render(text: str, read: AnswerReading, view: View) -> RenderedText:
     shown = render_raw(text, read.span) if view.raw else render(text, fold_think=view.fold, answer_span=read.span)
     return as_guess(shown) if read.guess else shown

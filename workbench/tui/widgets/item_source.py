@@ -8,7 +8,7 @@ from typing import Final
 
 from workbench.model.browse import BrowseRow
 from workbench.services.items.browsing import ItemTable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.overview import STATE_MARKS
 
 OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
@@ -21,10 +21,10 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
 """Verdict or gold -> its symbol and style."""
 
 
-def marked(word: str) -> Cell:
+def marked(word: str) -> TableCell:
     """A verdict or gold in symbol and word."""
     mark, style = OUTCOME_MARKS[word]
-    return Cell(f"{mark} {word}", style)
+    return TableCell(f"{mark} {word}", style)
 
 
 class FixedSource:
@@ -37,7 +37,7 @@ class FixedSource:
     """
 
     def __init__(
-        self, columns: Sequence[Column], order: array[int], rows: Callable[[Sequence[int]], list[Row]]
+        self, columns: Sequence[TableColumn], order: array[int], rows: Callable[[Sequence[int]], list[TableRow]]
     ) -> None:
         self.columns, self.order, self.page = columns, order, rows
 
@@ -49,7 +49,7 @@ class FixedSource:
         """Row ids in that order."""
         return self.order
 
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Rows in the same order."""
         return self.page(self.order[offset : offset + limit])
 
@@ -63,15 +63,15 @@ _STATE_STYLES: Final[dict[str, CellStyle]] = {
 }
 
 _BEFORE = (
-    Column("completion_id", "id", min_width=10, ideal_width=20),
-    Column("subtype", "type", min_width=6, ideal_width=9),
-    Column("state", "state", min_width=12, ideal_width=12),
-    Column("gold", "gold", min_width=11, ideal_width=11),
+    TableColumn("completion_id", "id", min_width=10, ideal_width=20),
+    TableColumn("subtype", "type", min_width=6, ideal_width=9),
+    TableColumn("state", "state", min_width=12, ideal_width=12),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11),
 )
 _AFTER = (
-    Column("question_id", "question", min_width=24, ideal_width=48),
-    Column("model", "model", min_width=10, ideal_width=24),
-    Column("source", "source", min_width=10, ideal_width=20),
+    TableColumn("question_id", "question", min_width=24, ideal_width=48),
+    TableColumn("model", "model", min_width=10, ideal_width=24),
+    TableColumn("source", "source", min_width=10, ideal_width=20),
 )
 
 
@@ -87,9 +87,10 @@ class ItemSource:
         self.items = items
         self.ordered: array[int] | None = None
         verdicts = (
-            Column(f"verdict:{name}", name, min_width=6, ideal_width=min(14, len(name) + 2)) for name in items.verifiers
+            TableColumn(f"verdict:{name}", name, min_width=6, ideal_width=min(14, len(name) + 2))
+            for name in items.verifiers
         )
-        self.columns: Sequence[Column] = (*_BEFORE, *verdicts, *_AFTER)
+        self.columns: Sequence[TableColumn] = (*_BEFORE, *verdicts, *_AFTER)
 
     def count(self) -> int:
         """How many items there are."""
@@ -100,30 +101,30 @@ class ItemSource:
         self.ordered = self.items.ids()
         return self.ordered
 
-    def first_page(self, limit: int, offset: int = 0) -> list[Row]:
+    def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Items in the order of import."""
         return [self._row(row) for row in self.items.first(limit, offset)]
 
-    def page(self, ids: Sequence[int]) -> list[Row]:
+    def page(self, ids: Sequence[int]) -> list[TableRow]:
         """Items by row id."""
         return [self._row(row) for row in self.items.rows(ids)]
 
-    def _row(self, row: BrowseRow) -> Row:
+    def _row(self, row: BrowseRow) -> TableRow:
         verdicts = (_symbol(row.verdicts.get(name, "none")) for name in self.items.verifiers)
-        return Row(
+        return TableRow(
             row.id,
             (
-                Cell(row.completion_id),
-                Cell(row.subtype),
-                Cell(f"{STATE_MARKS[row.state][0]} {row.state}", _STATE_STYLES[row.state]),
-                Cell(f"{OUTCOME_MARKS[row.gold][0]} {row.gold}", OUTCOME_MARKS[row.gold][1]),
+                TableCell(row.completion_id),
+                TableCell(row.subtype),
+                TableCell(f"{STATE_MARKS[row.state][0]} {row.state}", _STATE_STYLES[row.state]),
+                TableCell(f"{OUTCOME_MARKS[row.gold][0]} {row.gold}", OUTCOME_MARKS[row.gold][1]),
                 *verdicts,
-                Cell(row.question, "dim"),
-                Cell(row.model),
-                Cell(row.source),
+                TableCell(row.question, "dim"),
+                TableCell(row.model),
+                TableCell(row.source),
             ),
         )
 
 
-def _symbol(word: str) -> Cell:
-    return Cell(*OUTCOME_MARKS[word])
+def _symbol(word: str) -> TableCell:
+    return TableCell(*OUTCOME_MARKS[word])

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static
 
-from workbench.services.running.configuring import FormOption, Section
+from workbench.services.running.configuring import FormOption, FormSection
 from workbench.tui.widgets.choices import Choice
 from workbench.tui.widgets.option_field import DEFAULT, OptionField
 
@@ -64,7 +64,7 @@ class OptionSection(Vertical):
 
     folded: reactive[bool] = reactive(True, init=False)
 
-    def __init__(self, section: Section, values: Mapping[str, str]) -> None:
+    def __init__(self, section: FormSection, values: Mapping[str, str]) -> None:
         super().__init__()
         self.section = section
         self._values = {option.name: values[option.name] for option in section.options if option.name in values}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from threading import Lock
 from typing import Final, NamedTuple
 
-from workbench.tui.widgets.columns import Row, RowSource
+from workbench.tui.widgets.columns import RowSource, TableRow
 
 PAGE: Final = 128
 """Rows in a page."""
@@ -21,7 +21,7 @@ class Page(NamedTuple):
     """Rows read from a source, and how often the cache had gone stale when reading began."""
 
     number: int
-    rows: Sequence[Row]
+    rows: Sequence[TableRow]
     epoch: int = 0
 
 
@@ -40,7 +40,7 @@ class PageCache:
         self.source = source
         self.ids = ids
         self.count = 0 if ids is None else len(ids)
-        self._pages: OrderedDict[int, Sequence[Row]] = OrderedDict()
+        self._pages: OrderedDict[int, Sequence[TableRow]] = OrderedDict()
         self._stale: set[int] = set()
         self._failed: set[int] = set()
         self._reading: set[int] = set()
@@ -50,11 +50,11 @@ class PageCache:
         self._lock = Lock()
 
     @property
-    def pages(self) -> list[Sequence[Row]]:
+    def pages(self) -> list[Sequence[TableRow]]:
         """The pages at hand."""
         return list(self._pages.values())
 
-    def row(self, index: int) -> Row | None:
+    def row(self, index: int) -> TableRow | None:
         """The row at `index`, or None (and a wish for its page) while it is not here."""
         number, offset = divmod(index, PAGE)
         page = self._pages.get(number)
@@ -152,7 +152,7 @@ class PageCache:
             return Page(number, self.source.first_page(PAGE, first), epoch)
         wanted = self.ids[first : first + PAGE]
         rows = {row.id: row for row in self.source.page(wanted)}
-        return Page(number, [rows.get(row_id, Row(row_id, ())) for row_id in wanted], epoch)
+        return Page(number, [rows.get(row_id, TableRow(row_id, ())) for row_id in wanted], epoch)
 
     def close(self) -> None:
         """Forget all wishes: nobody will look at these rows again."""

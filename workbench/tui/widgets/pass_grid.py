@@ -16,7 +16,7 @@ from workbench.render.bars import NONE
 from workbench.render.heat import GLYPHS, shade
 from workbench.tui.widgets.cell_grid import CellGrid
 from workbench.tui.widgets.cells import Align, fit
-from workbench.tui.widgets.columns import Cell
+from workbench.tui.widgets.columns import TableCell
 
 FORGEABLE: Final = "~"
 """Marks tests that are judged inside the sandbox."""
@@ -54,7 +54,7 @@ class PassTest(NamedTuple):
     round: int | None = None
 
 
-class PassRow(NamedTuple):
+class GridRow(NamedTuple):
     """One solution, or several alike.
 
     Attributes:
@@ -64,7 +64,7 @@ class PassRow(NamedTuple):
     """
 
     key: int
-    lead: tuple[Cell, ...]
+    lead: tuple[TableCell, ...]
     letters: str
 
 
@@ -116,14 +116,14 @@ class PassGrid(CellGrid):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.rows: Sequence[PassRow] = ()
+        self.rows: Sequence[GridRow] = ()
         self.tests: Sequence[PassTest] = ()
         self._heads: Sequence[PassHead] = ()
         self._widths: list[int] = []
         self._extra: list[str] = []
         self._styles_of: dict[str, Style] = {}
 
-    def put(self, heads: Sequence[PassHead], tests: Sequence[PassTest], rows: Sequence[PassRow]) -> None:
+    def put(self, heads: Sequence[PassHead], tests: Sequence[PassTest], rows: Sequence[GridRow]) -> None:
         """Show other letters; the cursor stays with its solution and test, else near where it was."""
         row, column, on_names = self.row_key, self.column_key, self.column < 0
         self._heads, self.tests, self.rows = heads, tests, rows

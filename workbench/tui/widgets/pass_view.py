@@ -14,9 +14,9 @@ from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
 from workbench.render.bars import NONE, counted, percent
 from workbench.services.coding.arranging import Arrangement, Cluster
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell
+from workbench.tui.widgets.columns import TableCell
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
-from workbench.tui.widgets.pass_grid import FORGEABLE, PassHead, PassRow, PassTest
+from workbench.tui.widgets.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
 
 TRUTH: Final = "★"
 """Marks the ground truth."""
@@ -70,14 +70,14 @@ def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
 
 def rows(
     matrix: PassMatrix, laid: Arrangement, folded: Collection[str], *, verdicts: bool, marked: int | None = None
-) -> list[PassRow]:
+) -> list[GridRow]:
     """The solutions in order; of a folded cluster only the first, with how many it stands for.
 
     Args:
         verdicts: With what verifiers say, beside gold.
         marked: Row id of the solution that waits to be compared.
     """
-    found: list[PassRow] = []
+    found: list[GridRow] = []
     for cluster in laid.clusters:
         letters = letters_of(cluster.outcomes, laid.columns)
         members = cluster.members[:1] if cluster.outcomes in folded else cluster.members
@@ -87,7 +87,7 @@ def rows(
             name += MARKED if solution.id == marked else ""
             if len(members) < len(cluster.members):
                 name += f" ×{len(cluster.members)}"
-            found.append(PassRow(solution.id, tuple(_lead(matrix, solution, name, verdicts=verdicts)), letters))
+            found.append(GridRow(solution.id, tuple(_lead(matrix, solution, name, verdicts=verdicts)), letters))
     return found
 
 
@@ -104,13 +104,13 @@ def _name(solution: MatrixSolution) -> str:
     return printable(solution.solution_id) + (TRUTH if solution.ground_truth else "")
 
 
-def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[Cell]:
-    yield Cell(name)
+def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: bool) -> Iterator[TableCell]:
+    yield TableCell(name)
     letters = solution.outcomes
-    yield Cell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
-    yield Cell(*OUTCOME_MARKS[solution.gold])
+    yield TableCell(f"{letters.count(PASS)}/{counted_tests(letters)}" if letters else NONE)
+    yield TableCell(*OUTCOME_MARKS[solution.gold])
     for verifier in matrix.verifiers if verdicts else ():
-        yield Cell(*OUTCOME_MARKS[solution.verdicts.get(verifier, "none")])
+        yield TableCell(*OUTCOME_MARKS[solution.verdicts.get(verifier, "none")])
 
 
 # -- around the grid -------------------------------------------------------------------------------

@@ -11,49 +11,49 @@ from workbench.model.curation import COUNTING, SourceStatus
 from workbench.model.taxonomy import TYPES
 from workbench.render.bars import compact_count, counted
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 
 _UNTYPED: Final = "none"
 
 
-def columns(*, wide: bool) -> tuple[Column, ...]:
+def columns(*, wide: bool) -> tuple[TableColumn, ...]:
     """Numbers of a source's questions, and in a wide terminal its licence."""
 
-    def number(key: str, width: int = 5) -> Column:
-        return Column(key, key, width, width, "right", sortable=False)
+    def number(key: str, width: int = 5) -> TableColumn:
+        return TableColumn(key, key, width, width, "right", sortable=False)
 
     return (
-        Column("source", "source", 12, 40, sortable=False),
+        TableColumn("source", "source", 12, 40, sortable=False),
         number("questions", 9),
         *map(number, ("out", "left", *TYPES)),
         number("untyped", 7),
         number("drawn"),
-        *((Column("licence", "licence", 7, 24, sortable=False),) if wide else ()),
+        *((TableColumn("licence", "licence", 7, 24, sortable=False),) if wide else ()),
     )
 
 
-def row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> Row:
+def row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> TableRow:
     """One source, or the whole pool; its place is the row's id."""
     out, untyped = one.questions - one.left, one.types.get(_UNTYPED, 0)
-    return Row(
+    return TableRow(
         place,
         (
-            Cell(one.source, "bold"),
-            Cell(f"{one.questions:,}"),
-            Cell(compact_count(out), "warning" if out else "dim"),
-            Cell(compact_count(one.left)),
-            *(Cell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
-            Cell(compact_count(untyped), "warning" if untyped else "dim"),
-            Cell(compact_count(sum(one.drawn.values()))),
+            TableCell(one.source, "bold"),
+            TableCell(f"{one.questions:,}"),
+            TableCell(compact_count(out), "warning" if out else "dim"),
+            TableCell(compact_count(one.left)),
+            *(TableCell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
+            TableCell(compact_count(untyped), "warning" if untyped else "dim"),
+            TableCell(compact_count(sum(one.drawn.values()))),
             *((_licence(one, whole=whole),) if wide else ()),
         ),
     )
 
 
-def _licence(one: SourceStatus, *, whole: bool) -> Cell:
+def _licence(one: SourceStatus, *, whole: bool) -> TableCell:
     if whole:
-        return Cell("")
-    return Cell("? unknown", "warning") if one.licence is None else Cell(one.licence)
+        return TableCell("")
+    return TableCell("? unknown", "warning") if one.licence is None else TableCell(one.licence)
 
 
 def words(one: SourceStatus, *, whole: bool, stale: int) -> Content:

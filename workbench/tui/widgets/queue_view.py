@@ -10,7 +10,7 @@ from workbench.model.review import QUEUES, Disagreement, Queue, Review
 from workbench.render.bars import counted
 from workbench.tui.queue_reading import Count
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.item_source import OUTCOME_MARKS, marked
 from workbench.tui.widgets.review_words import review_cell, review_words
 
@@ -20,11 +20,11 @@ WORDS = 4
 _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text-warning", "dim": "$text-muted"}
 
 
-def columns(verifiers: Sequence[str], *, wide: bool) -> list[Column]:
+def columns(verifiers: Sequence[str], *, wide: bool) -> list[TableColumn]:
     """The columns of a queue; verdicts of many verifiers are symbols only."""
     words = wide and len(verifiers) <= WORDS
     votes = (
-        Column(
+        TableColumn(
             f"vote-{place}",
             printable(name),
             min_width=11 if words else 5,
@@ -34,40 +34,40 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> list[Column]:
         for place, name in enumerate(verifiers)
     )
     return [
-        Column("completion_id", "id", min_width=8, ideal_width=16 if wide else 12, sortable=False),
-        Column("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18, sortable=False),
-        Column("score", "score", min_width=5, ideal_width=6, align="right", sortable=False),
-        Column("gold", "gold", min_width=11 if words else 4, ideal_width=11, sortable=False),
+        TableColumn("completion_id", "id", min_width=8, ideal_width=16 if wide else 12, sortable=False),
+        TableColumn("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18, sortable=False),
+        TableColumn("score", "score", min_width=5, ideal_width=6, align="right", sortable=False),
+        TableColumn("gold", "gold", min_width=11 if words else 4, ideal_width=11, sortable=False),
         *votes,
-        Column("subtype", "type", min_width=4, ideal_width=4, sortable=False),
-        Column("why", "why", min_width=20, ideal_width=60, sortable=False),
+        TableColumn("subtype", "type", min_width=4, ideal_width=4, sortable=False),
+        TableColumn("why", "why", min_width=20, ideal_width=60, sortable=False),
     ]
 
 
-def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> Row:
+def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> TableRow:
     """One item under `columns`."""
     said = {vote.verifier: vote.verdict for vote in item.votes}
     word = marked if wide and len(verifiers) <= WORDS else _symbol
-    return Row(
+    return TableRow(
         item.id,
         (
-            Cell(item.completion_id),
+            TableCell(item.completion_id),
             review_cell(item.reviews) if wide else _done(item.reviews),
-            Cell(f"{item.score:.2f}", "bold"),
+            TableCell(f"{item.score:.2f}", "bold"),
             word(item.gold),
-            *(word(said[name]) if name in said else Cell("") for name in verifiers),
-            Cell(item.subtype or item.type or "–"),
-            Cell(item.why),
+            *(word(said[name]) if name in said else TableCell("") for name in verifiers),
+            TableCell(item.subtype or item.type or "–"),
+            TableCell(item.why),
         ),
     )
 
 
-def _symbol(word: str) -> Cell:
-    return Cell(*OUTCOME_MARKS[word])
+def _symbol(word: str) -> TableCell:
+    return TableCell(*OUTCOME_MARKS[word])
 
 
-def _done(reviews: Sequence[Review]) -> Cell:
-    return Cell("●", "accent") if reviews else Cell("·", "dim")
+def _done(reviews: Sequence[Review]) -> TableCell:
+    return TableCell("●", "accent") if reviews else TableCell("·", "dim")
 
 
 def detail(item: Disagreement) -> Content:

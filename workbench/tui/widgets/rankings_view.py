@@ -8,7 +8,7 @@ from typing import Final
 from workbench.model.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
 from workbench.render.bars import NONE, counted, percent
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.pass_view import TRUTH
 
 FIGURES: Final = {
@@ -25,32 +25,35 @@ BY_TRUTH: Final = "truth"
 """The order of the solutions by their true scores."""
 
 
-def figure_columns(*, wide: bool) -> tuple[Column, ...]:
+def figure_columns(*, wide: bool) -> tuple[TableColumn, ...]:
     """Columns of the verifiers; with intervals where there is room."""
 
     def width(title: str) -> int:
         return 18 if wide else max(len(title), 6)
 
     return (
-        Column("verifier", "verifier", 10, 24, sortable=False),
-        Column("dataset", "data set", 8, 13, sortable=False),
-        Column("problems", "n", 5, 6, "right", sortable=False),
-        Column("coverage", "cov%", 4, 4, "right", sortable=False),
-        *(Column(key, title, width(title), width(title), "right", sortable=False) for key, title in FIGURES.items()),
+        TableColumn("verifier", "verifier", 10, 24, sortable=False),
+        TableColumn("dataset", "data set", 8, 13, sortable=False),
+        TableColumn("problems", "n", 5, 6, "right", sortable=False),
+        TableColumn("coverage", "cov%", 4, 4, "right", sortable=False),
+        *(
+            TableColumn(key, title, width(title), width(title), "right", sortable=False)
+            for key, title in FIGURES.items()
+        ),
     )
 
 
-def figure_rows(report: RankingReport, *, wide: bool) -> list[Row]:
+def figure_rows(report: RankingReport, *, wide: bool) -> list[TableRow]:
     """A row a verifier and data set; its id is its place in the report."""
     return [
-        Row(
+        TableRow(
             place,
             (
-                Cell(row.verifier + (" ~" if row.normalised else ""), "bold"),
-                Cell(row.dataset, "dim"),
-                Cell(f"{row.problems:,}"),
-                Cell(percent(row.coverage, 0)),
-                *(Cell(_figure(row, key, wide=wide)) for key in FIGURES),
+                TableCell(row.verifier + (" ~" if row.normalised else ""), "bold"),
+                TableCell(row.dataset, "dim"),
+                TableCell(f"{row.problems:,}"),
+                TableCell(percent(row.coverage, 0)),
+                *(TableCell(_figure(row, key, wide=wide)) for key in FIGURES),
             ),
         )
         for place, row in enumerate(report.rows)
@@ -107,24 +110,24 @@ def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
 # -- one problem -----------------------------------------------------------------------------------
 
 
-def solution_columns(verifiers: Sequence[str], by: str) -> tuple[Column, ...]:
+def solution_columns(verifiers: Sequence[str], by: str) -> tuple[TableColumn, ...]:
     """True score and rank, then each verifier's; the order they stand in is marked."""
 
-    def pair(name: str, title: str) -> tuple[Column, Column]:
+    def pair(name: str, title: str) -> tuple[TableColumn, TableColumn]:
         mark = "▼" if name == by else ""
         return (
-            Column(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right", sortable=False),
-            Column(f"{name} rank", "rank", 5, 5, "right", sortable=False),
+            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right", sortable=False),
+            TableColumn(f"{name} rank", "rank", 5, 5, "right", sortable=False),
         )
 
     return (
-        Column("solution", "solution", 8, 16, sortable=False),
+        TableColumn("solution", "solution", 8, 16, sortable=False),
         *pair(BY_TRUTH, "truth"),
         *(column for name in verifiers for column in pair(name, name)),
     )
 
 
-def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> list[Row]:
+def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> list[TableRow]:
     """The solutions, the best first; a row's id is the completion's row id."""
 
     def place(one: ScoredSolution) -> tuple[bool, float]:
@@ -132,12 +135,12 @@ def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> 
         return rank is None, rank or 0.0
 
     return [
-        Row(
+        TableRow(
             one.item,
             (
-                Cell(one.solution_id + (TRUTH if one.ground_truth else "")),
-                Cell(_number(one.score), "bold"),
-                Cell(_rank(one.rank)),
+                TableCell(one.solution_id + (TRUTH if one.ground_truth else "")),
+                TableCell(_number(one.score), "bold"),
+                TableCell(_rank(one.rank)),
                 *(cell for name in verifiers for cell in _pair(one, name)),
             ),
         )
@@ -145,9 +148,9 @@ def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> 
     ]
 
 
-def _pair(one: ScoredSolution, name: str) -> tuple[Cell, Cell]:
+def _pair(one: ScoredSolution, name: str) -> tuple[TableCell, TableCell]:
     score, rank = one.scores.get(name), one.ranks.get(name)
-    return Cell(_number(score)), Cell(_rank(rank) + _arrow(one.rank, rank), _style(one.rank, rank))
+    return TableCell(_number(score)), TableCell(_rank(rank) + _arrow(one.rank, rank), _style(one.rank, rank))
 
 
 def _arrow(truth: float | None, rank: float | None) -> str:

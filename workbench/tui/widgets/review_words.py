@@ -9,7 +9,7 @@ from textual.content import Content
 
 from workbench.model.review import Review, ReviewKind
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle
+from workbench.tui.widgets.columns import CellStyle, TableCell
 
 REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, CellStyle]]] = {
     "confirmed": ("✓", "success"),
@@ -38,14 +38,14 @@ def decision_words(reviews: Sequence[Review]) -> str:
     return f"{REVIEW_MARKS['error'][0]} error of {names}: {reviews[0].category}"
 
 
-def review_cell(reviews: Sequence[Review]) -> Cell:
+def review_cell(reviews: Sequence[Review]) -> TableCell:
     """What stands decided of an item, for a narrow column: the newest decision, and how many there are."""
     if not reviews:
-        return Cell("· open", "dim")
+        return TableCell("· open", "dim")
     newest = reviews[-1]
     mark, style = REVIEW_MARKS[newest.kind]
     more = f" +{len(reviews) - 1}" if len(reviews) > 1 else ""
-    return Cell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
+    return TableCell(f"{mark} {newest.category or _SHORT[newest.kind]}{more}", style)
 
 
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:

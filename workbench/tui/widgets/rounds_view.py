@@ -9,7 +9,7 @@ from workbench.model.evolution import REJECTIONS
 from workbench.model.evolution_report import EvolutionReport, ProblemEvolution, StepRow
 from workbench.render.bars import NONE, bar, counted, percent
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 
 _BAR: Final = 20  # cells of a full bar
 _FIRST_K: Final = "1"
@@ -17,17 +17,17 @@ _FIRST_K: Final = "1"
 LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
 PROBLEM_COLUMNS: Final = (
-    Column("task_id", "problem", min_width=12, ideal_width=24, sortable=False),
-    Column("pool", "pool", 5, 5, "right", sortable=False),
-    Column("tests", "tests by round", min_width=16, ideal_width=24, sortable=False),
-    Column("passing", "pass@1 % by round", min_width=18, ideal_width=24, sortable=False),
-    Column("state", "result", min_width=16, ideal_width=24, sortable=False),
+    TableColumn("task_id", "problem", min_width=12, ideal_width=24, sortable=False),
+    TableColumn("pool", "pool", 5, 5, "right", sortable=False),
+    TableColumn("tests", "tests by round", min_width=16, ideal_width=24, sortable=False),
+    TableColumn("passing", "pass@1 % by round", min_width=18, ideal_width=24, sortable=False),
+    TableColumn("state", "result", min_width=16, ideal_width=24, sortable=False),
 )
 
 STEP_COLUMNS: Final = (
-    Column("step", "step", 16, 18, sortable=False),
+    TableColumn("step", "step", 16, 18, sortable=False),
     *(
-        Column(key, title, width, width, "right", sortable=False)
+        TableColumn(key, title, width, width, "right", sortable=False)
         for key, title, width in (
             ("asked", "asked", 6),
             ("replied", "replied", 7),
@@ -36,14 +36,14 @@ STEP_COLUMNS: Final = (
             ("kept", "kept", 6),
         )
     ),
-    Column("rejected", "not taken", 14, 60, sortable=False),
+    TableColumn("rejected", "not taken", 14, 60, sortable=False),
 )
 
 MODEL_COLUMNS: Final = (
-    Column("model", "model", 12, 30, sortable=False),
-    Column("problems", "problems", 8, 8, "right", sortable=False),
-    Column("solutions", "solutions", 9, 9, "right", sortable=False),
-    Column("passing", "pass@1 on the final suites", 26, 30, sortable=False),
+    TableColumn("model", "model", 12, 30, sortable=False),
+    TableColumn("problems", "problems", 8, 8, "right", sortable=False),
+    TableColumn("solutions", "solutions", 9, 9, "right", sortable=False),
+    TableColumn("passing", "pass@1 on the final suites", 26, 30, sortable=False),
 )
 
 
@@ -79,22 +79,22 @@ def _barred(share: float | None) -> str:
     return f"{bar(share or 0.0, _BAR)} {percent(share):>6}"
 
 
-def problem_row(task_id: str, found: ProblemEvolution | None, question: int) -> Row:
+def problem_row(task_id: str, found: ProblemEvolution | None, question: int) -> TableRow:
     """One problem: how its tests and its solutions fare from round to round."""
     rounds = () if found is None else found.rounds
     solutions = 0 if found is None else len(found.solutions)
     state = LEFT_OUT.get(rounds[-1].left_out or "", "in the set") if rounds else "not through all rounds"
-    return Row(
+    return TableRow(
         question,
         (
-            Cell(task_id),
-            Cell(f"{solutions:,}"),
-            Cell(_arrows([str(len(one.kept)) for one in rounds])),
-            Cell(
+            TableCell(task_id),
+            TableCell(f"{solutions:,}"),
+            TableCell(_arrows([str(len(one.kept)) for one in rounds])),
+            TableCell(
                 _arrows([percent(one.perfect / solutions if solutions and one.kept else None, 0) for one in rounds]),
                 "bold",
             ),
-            Cell(state, "success" if state == "in the set" else "dim"),
+            TableCell(state, "success" if state == "in the set" else "dim"),
         ),
     )
 
@@ -103,15 +103,18 @@ def _arrows(values: Sequence[str]) -> str:
     return " → ".join(values) or NONE
 
 
-def step_rows(report: EvolutionReport) -> list[Row]:
+def step_rows(report: EvolutionReport) -> list[TableRow]:
     """What each step of each round brought."""
     return [
-        Row(
+        TableRow(
             place,
             (
-                Cell(f"{one.round} {one.mode}"),
-                *(Cell(f"{number:,}") for number in (one.asked, one.replied, one.proposed, one.taken, one.retained)),
-                Cell(_rejected(one), "dim"),
+                TableCell(f"{one.round} {one.mode}"),
+                *(
+                    TableCell(f"{number:,}")
+                    for number in (one.asked, one.replied, one.proposed, one.taken, one.retained)
+                ),
+                TableCell(_rejected(one), "dim"),
             ),
         )
         for place, one in enumerate(report.steps)
@@ -122,16 +125,16 @@ def _rejected(one: StepRow) -> str:
     return ", ".join(f"{number} {REJECTIONS.get(code, code)}" for code, number in one.rejected.items()) or NONE
 
 
-def model_rows(report: EvolutionReport) -> list[Row]:
+def model_rows(report: EvolutionReport) -> list[TableRow]:
     """How each model's solutions fare against the result."""
     return [
-        Row(
+        TableRow(
             place,
             (
-                Cell(one.model or "unknown"),
-                Cell(f"{one.problems:,}"),
-                Cell(f"{one.solutions:,}"),
-                Cell(_barred(one.pass_at.get(_FIRST_K))),
+                TableCell(one.model or "unknown"),
+                TableCell(f"{one.problems:,}"),
+                TableCell(f"{one.solutions:,}"),
+                TableCell(_barred(one.pass_at.get(_FIRST_K))),
             ),
         )
         for place, one in enumerate(report.models)

@@ -10,7 +10,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from workbench.tui.widgets.cells import fit
-from workbench.tui.widgets.columns import Cell, Column, Row, Sort, fit_widths, natural_widths
+from workbench.tui.widgets.columns import Sort, TableCell, TableColumn, TableRow, fit_widths, natural_widths
 
 _CURSOR = "›"
 _MARGIN = 1  # the cursor mark
@@ -25,7 +25,7 @@ class RowPainter:
         style_of: The Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
     """
 
-    def __init__(self, columns: Sequence[Column], style_of: Callable[[str], Style]) -> None:
+    def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style]) -> None:
         self.columns = tuple(columns)
         self._style_of = style_of
         self._natural = natural_widths(columns, ())
@@ -34,7 +34,7 @@ class RowPainter:
         self._frozen = 0
         self.total_width = 0
 
-    def sample(self, rows: Sequence[Row]) -> None:
+    def sample(self, rows: Sequence[TableRow]) -> None:
         """Let columns grow to what these rows need; they never shrink, so that nothing jumps."""
         natural = natural_widths(self.columns, rows)
         self._natural = [max(pair) for pair in zip(self._natural, natural, strict=True)]
@@ -49,7 +49,7 @@ class RowPainter:
         self._frozen = _MARGIN + self._widths[0] + _GAP
         self.total_width = gaps + sum(self._widths)
 
-    def column_at(self, x: int, scroll_x: int) -> Column | None:
+    def column_at(self, x: int, scroll_x: int) -> TableColumn | None:
         """The column under the cell `x` of the visible line."""
         edge = _MARGIN
         place = x if x < self._frozen else x + scroll_x
@@ -67,10 +67,10 @@ class RowPainter:
             if sort is not None and sort.column == column.key:
                 mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
                 title = fit(title, min(cell_len(title), width - len(mark))) + mark
-            cells.append(Cell(title))
+            cells.append(TableCell(title))
         return self._line(cells, self._style_of("header"), " ", scroll_x, styled=False)
 
-    def row(self, row: Row, *, cursor: bool, scroll_x: int) -> Strip:
+    def row(self, row: TableRow, *, cursor: bool, scroll_x: int) -> Strip:
         """One row; a row without cells no longer exists."""
         base = self._style_of("cursor" if cursor else "row")
         if not row.cells:
@@ -83,7 +83,7 @@ class RowPainter:
         mark = _CURSOR if cursor else " "
         return Strip([Segment(fit(mark + text, self._available), style)], self._available)
 
-    def _line(self, cells: Sequence[Cell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
+    def _line(self, cells: Sequence[TableCell], base: Style, mark: str, scroll_x: int, *, styled: bool) -> Strip:
         edge = "│" if scroll_x else " "
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast

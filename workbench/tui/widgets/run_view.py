@@ -15,7 +15,7 @@ from workbench.render.isolation import isolation_lines
 from workbench.render.timeouts import timeout_words
 from workbench.tui.widgets import usage_view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.overview import RUN_MARKS, calls_words, share
 
@@ -30,26 +30,26 @@ _STYLES: dict[str, CellStyle] = {
 }
 
 
-def columns(wide: bool) -> tuple[Column, ...]:
+def columns(wide: bool) -> tuple[TableColumn, ...]:
     """The columns of the table of runs."""
 
-    def number(key: str, title: str, width: int) -> Column:
-        return Column(key, title, width, width, "right", sortable=False)
+    def number(key: str, title: str, width: int) -> TableColumn:
+        return TableColumn(key, title, width, width, "right", sortable=False)
 
     return (
-        Column("verifier", "verifier", 9, 24, sortable=False),
+        TableColumn("verifier", "verifier", 9, 24, sortable=False),
         number("run", "#", 3),
-        Column("state", "state", 11, 11, sortable=False),
-        *((Column("bar", "", _BAR, _BAR, sortable=False),) if wide else ()),
+        TableColumn("state", "state", 11, 11, sortable=False),
+        *((TableColumn("bar", "", _BAR, _BAR, sortable=False),) if wide else ()),
         number("done", "done", 17 if wide else 11),
         number("rate", "/s", 5),
         number("eta", "ETA", 6),
         *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
-        *((Column("version", "version", 6, 24, sortable=False),) if wide else ()),
+        *((TableColumn("version", "version", 6, 24, sortable=False),) if wide else ()),
     )
 
 
-def row(run: RunInfo, wide: bool) -> Row:
+def row(run: RunInfo, wide: bool) -> TableRow:
     """One run; its number is the row's id."""
     state, style = state_words(run)
     part = share(run.done, run.items)
@@ -59,22 +59,24 @@ def row(run: RunInfo, wide: bool) -> Row:
         done = calls_words(run)
     elif wide:
         done = f"{percent(part, 0)} % {done}"
-    return Row(
+    return TableRow(
         run.run,
         (
-            Cell(run.verifier, "bold"),
-            Cell(str(run.run)),
-            Cell(state, style),
-            *((Cell(bar(part, _BAR), style),) if wide else ()),
-            Cell(done),
-            Cell(NONE if run.rate is None else compact_count(round(run.rate))),
-            Cell(NONE if run.eta is None else duration(run.eta)),
+            TableCell(run.verifier, "bold"),
+            TableCell(str(run.run)),
+            TableCell(state, style),
+            *((TableCell(bar(part, _BAR), style),) if wide else ()),
+            TableCell(done),
+            TableCell(NONE if run.rate is None else compact_count(round(run.rate))),
+            TableCell(NONE if run.eta is None else duration(run.eta)),
             *(
-                Cell(NONE if run.writes else "…" if run.verdicts is None else compact_count(counts.get(word, 0)), style)
+                TableCell(
+                    NONE if run.writes else "…" if run.verdicts is None else compact_count(counts.get(word, 0)), style
+                )
                 for word, (_, style) in OUTCOME_MARKS.items()
                 if word != "none"
             ),
-            *((Cell(run.version, "dim"),) if wide else ()),
+            *((TableCell(run.version, "dim"),) if wide else ()),
         ),
     )
 

@@ -12,7 +12,7 @@ from workbench.model.sets import SetReport
 from workbench.render import set_text
 from workbench.render.bars import NONE
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 
 _MINUTE: Final = len("2026-11-22 03:50")
 """Characters of a time that are shown."""
@@ -21,15 +21,15 @@ _MINUTE: Final = len("2026-11-22 03:50")
 # -- the table of sets -----------------------------------------------------------------------------
 
 
-def columns(*, wide: bool) -> tuple[Column, ...]:
+def columns(*, wide: bool) -> tuple[TableColumn, ...]:
     """How much a set has, how far people are with it today, and what nobody should overlook."""
 
-    def number(key: str, width: int) -> Column:
-        return Column(key, key, width, width, "right", sortable=False)
+    def number(key: str, width: int) -> TableColumn:
+        return TableColumn(key, key, width, width, "right", sortable=False)
 
     return (
-        Column("set", "set", 10, 32, sortable=False),
-        Column("kind", "kind", 8, 8, sortable=False),
+        TableColumn("set", "set", 10, 32, sortable=False),
+        TableColumn("kind", "kind", 8, 8, sortable=False),
         number("questions", 9),
         number("tuples", 7),
         number("decided", 7),
@@ -37,29 +37,29 @@ def columns(*, wide: bool) -> tuple[Column, ...]:
         number("conflict", 8),
         number("short", 6),
         number("gold≠", 7),
-        *((Column("frozen", "frozen", _MINUTE, _MINUTE, sortable=False),) if wide else ()),
+        *((TableColumn("frozen", "frozen", _MINUTE, _MINUTE, sortable=False),) if wide else ()),
     )
 
 
-def row(place: int, line: SetLine, *, wide: bool) -> Row:
+def row(place: int, line: SetLine, *, wide: bool) -> TableRow:
     """One set; its place in the order of freezing is the row's id."""
     other_gold = line.changed["gold"]
     styles: tuple[CellStyle, ...] = ("", "accent", "warning")
-    people = [Cell(NONE, "dim")] * 3
+    people = [TableCell(NONE, "dim")] * 3
     if line.progress is not None:
         counts = zip(line.progress, styles, strict=True)
-        people = [Cell(f"{count:,}", style if count else "dim") for count, style in counts]
-    return Row(
+        people = [TableCell(f"{count:,}", style if count else "dim") for count, style in counts]
+    return TableRow(
         place,
         (
-            Cell(line.full_name, "bold"),
-            Cell(line.kind),
-            Cell(f"{line.questions:,}"),
-            Cell(f"{line.tuples:,}" if line.tuples else NONE),
+            TableCell(line.full_name, "bold"),
+            TableCell(line.kind),
+            TableCell(f"{line.questions:,}"),
+            TableCell(f"{line.tuples:,}" if line.tuples else NONE),
             *people,
-            Cell(f"! {line.short}" if line.short else "", "warning"),
-            Cell(f"! {other_gold:,}" if other_gold else "", "warning"),
-            *((Cell(_time(line), "dim"),) if wide else ()),
+            TableCell(f"! {line.short}" if line.short else "", "warning"),
+            TableCell(f"! {other_gold:,}" if other_gold else "", "warning"),
+            *((TableCell(_time(line), "dim"),) if wide else ()),
         ),
     )
 
@@ -116,11 +116,11 @@ def _paragraphs(*parts: Content) -> Content:
 # -- two sets --------------------------------------------------------------------------------------
 
 DIFF_COLUMNS: Final = (
-    Column("question", "question", 8, 24, sortable=False),
-    Column("completion", "completion", 8, 40, sortable=False),
-    Column("what", "what differs", 12, 24, sortable=False),
-    Column("change", "before → now", 12, 30, sortable=False),
-    Column("dataset", "data set", 6, 20, sortable=False),
+    TableColumn("question", "question", 8, 24, sortable=False),
+    TableColumn("completion", "completion", 8, 40, sortable=False),
+    TableColumn("what", "what differs", 12, 24, sortable=False),
+    TableColumn("change", "before → now", 12, 30, sortable=False),
+    TableColumn("dataset", "data set", 6, 20, sortable=False),
 )
 
 
@@ -132,12 +132,12 @@ def diff_caption(diff: SetDiff) -> Content:
     return Content("\n").join([_plain([" · ".join(counts)]), *([_plain(settings)] if diff.settings else [])])
 
 
-def diff_rows(diff: SetDiff) -> Iterator[Row]:
+def diff_rows(diff: SetDiff) -> Iterator[TableRow]:
     """Each item or question that differs; its place in `differing` is the row's id."""
     for place, (title, one) in enumerate(differing(diff)):
         changed = "" if one.before is one.after is None else f"{one.before or 'none'} → {one.after or 'none'}"
         cells = (one.question_id, one.completion_id or NONE, title, changed, one.dataset)
-        yield Row(place, tuple(map(Cell, cells)))
+        yield TableRow(place, tuple(map(TableCell, cells)))
 
 
 def differing(diff: SetDiff) -> list[tuple[str, DiffRow]]:

@@ -9,7 +9,7 @@ from workbench.model.code import BROKEN, NOT_RUN, PASS, CodeTest, Failure
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SolutionCode
 from workbench.render.code import code_lines
 from workbench.render.document import RenderedLine, RenderedText, Span
-from workbench.tui.widgets.columns import Cell, CellStyle, Column, Row
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.cutting import cut
 from workbench.tui.widgets.pass_grid import FORGEABLE
 from workbench.tui.widgets.pass_texts import LETTER_STYLES, Line, failure_of, letter_at
@@ -21,10 +21,10 @@ RAISED: Final = "raised"
 _HERE: Final = "▶"
 
 TEST_COLUMNS: Final = (
-    Column("test", "test", min_width=5, ideal_width=5, sortable=False),
-    Column("outcome", "outcome", min_width=18, ideal_width=18, sortable=False),
-    Column("why", "why", min_width=12, ideal_width=40, sortable=False),
-    Column("source", "source", min_width=12, ideal_width=60, sortable=False),
+    TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
+    TableColumn("outcome", "outcome", min_width=18, ideal_width=18, sortable=False),
+    TableColumn("why", "why", min_width=12, ideal_width=40, sortable=False),
+    TableColumn("source", "source", min_width=12, ideal_width=60, sortable=False),
 )
 
 
@@ -72,21 +72,21 @@ def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
     return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 
 
-def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]) -> list[Row]:
+def test_rows(matrix: PassMatrix, solution: MatrixSolution, tests: Sequence[int]) -> list[TableRow]:
     """Tests of a solution; a row's id is the test's position."""
     return [_row(matrix, solution, test) for test in tests]
 
 
-def _row(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Row:
+def _row(matrix: PassMatrix, solution: MatrixSolution, position: int) -> TableRow:
     letter, test = letter_at(solution.outcomes, position), matrix.test_of(solution, position)
     mark = FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ""
-    return Row(
+    return TableRow(
         position,
         (
-            Cell(f"{position + 1}{mark}"),
+            TableCell(f"{position + 1}{mark}"),
             outcome_cell(letter),
-            Cell(_why(failure_of(solution.execution, position))),
-            Cell(source_of(test), "dim"),
+            TableCell(_why(failure_of(solution.execution, position))),
+            TableCell(source_of(test), "dim"),
         ),
     )
 
@@ -96,9 +96,9 @@ def source_of(test: CodeTest | None) -> str:
     return "" if test is None else test.source
 
 
-def outcome_cell(letter: str) -> Cell:
+def outcome_cell(letter: str) -> TableCell:
     """What came of a test, in letter and words."""
-    return Cell(f"{letter} {SHORT[letter]}", _style(letter))
+    return TableCell(f"{letter} {SHORT[letter]}", _style(letter))
 
 
 def _style(letter: str) -> CellStyle:

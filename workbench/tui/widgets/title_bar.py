@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 
-class Part(NamedTuple):
+class RemarkPiece(NamedTuple):
     """A piece of a remark.
 
     Attributes:
@@ -39,7 +39,7 @@ class TitleBar(Static):
     def __init__(self, title: str, remark: str = "", *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
         self._title = title
-        self._parts: Sequence[Part] = (Part(remark),)
+        self._parts: Sequence[RemarkPiece] = (RemarkPiece(remark),)
         self.remark = remark
 
     def on_mount(self) -> None:
@@ -52,9 +52,9 @@ class TitleBar(Static):
 
     def say(self, remark: str) -> None:
         """Replace the remark."""
-        self.say_parts((Part(remark),))
+        self.say_parts((RemarkPiece(remark),))
 
-    def say_parts(self, parts: Sequence[Part]) -> None:
+    def say_parts(self, parts: Sequence[RemarkPiece]) -> None:
         """Replace the remark by as many pieces as there is room for."""
         self._parts = parts
         room = self.size.width - cell_len(self._title) - 4 if self.size.width else None
@@ -62,7 +62,7 @@ class TitleBar(Static):
         self.update(Content.assemble((self._title, "bold"), "  ", (self.remark, "$foreground-muted")), layout=False)
 
 
-def fitted(parts: Sequence[Part], room: int | None) -> str:
+def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
     """The pieces in their order, those left out that matter least, where they are wider than the room.
 
     Args:

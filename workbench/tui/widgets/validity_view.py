@@ -6,41 +6,41 @@ from textual.content import Content
 
 from workbench.model.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import Cell, Column, Row
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 
 COLUMNS = (
-    Column("verifier", "verifier", min_width=12, ideal_width=28, sortable=False),
-    Column("check", "check", min_width=17, ideal_width=18, sortable=False),
-    Column("figure", "figure", min_width=9, ideal_width=10, align="right", sortable=False),
-    Column("interval", "95 % interval", min_width=15, ideal_width=16, align="right", sortable=False),
-    Column("n", "items", min_width=7, ideal_width=9, align="right", sortable=False),
-    Column("mark", "", min_width=12, ideal_width=12, sortable=False),
+    TableColumn("verifier", "verifier", min_width=12, ideal_width=28, sortable=False),
+    TableColumn("check", "check", min_width=17, ideal_width=18, sortable=False),
+    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right", sortable=False),
+    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right", sortable=False),
+    TableColumn("n", "items", min_width=7, ideal_width=9, align="right", sortable=False),
+    TableColumn("mark", "", min_width=12, ideal_width=12, sortable=False),
 )
 
 
-def row(number: int, finding: Finding) -> Row:
+def row(number: int, finding: Finding) -> TableRow:
     """A finding in a row; what it comes to is said in a word."""
     points = finding.check in COMPARING
-    return Row(
+    return TableRow(
         number,
         (
-            Cell(finding.verifier or "labels", "bold"),
-            Cell(finding.check),
-            Cell(_figure(finding.estimate, points)),
-            Cell(_interval(finding.ci, points)),
-            Cell(f"{finding.n:,}" if finding.n else "–"),
+            TableCell(finding.verifier or "labels", "bold"),
+            TableCell(finding.check),
+            TableCell(_figure(finding.estimate, points)),
+            TableCell(_interval(finding.ci, points)),
+            TableCell(f"{finding.n:,}" if finding.n else "–"),
             _mark(finding),
         ),
     )
 
 
-def _mark(finding: Finding) -> Cell:
+def _mark(finding: Finding) -> TableCell:
     compares = finding.check in COMPARING
     if finding.stands_out:
-        return Cell("◆ stands out" if compares else "◆ seen", "warning")
+        return TableCell("◆ stands out" if compares else "◆ seen", "warning")
     if finding.estimate is None:
-        return Cell("· too few", "dim")
-    return Cell("· as chance" if compares else "· none seen", "dim")
+        return TableCell("· too few", "dim")
+    return TableCell("· as chance" if compares else "· none seen", "dim")
 
 
 def _figure(value: float | None, points: bool) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.suggestion import ANSWER_TYPE
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.answer_type.reading import suggestion
 from workbench.verifiers.answer_type.request import PROMPT, READING
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.outcome import silent
 from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, server_from, switch
 
@@ -53,7 +53,7 @@ class AnswerType:
             "neutralise": self._neutralise,
         }
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         """The one server."""
         return {"judge": self._server}
 
@@ -67,7 +67,7 @@ class AnswerType:
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """The suggestion for an item's question, as the rule of an abstention."""
-        case = Case(
+        case = JudgeCase(
             item=item.item,
             texts={"question": item.question, "reference": item.reference},
             secret=secret if self._fence else None,

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.study import DUEL
 from workbench.model.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.duel.reading import DIMENSIONS, preferences, winner
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.outcome import silent
 from workbench.verifiers.judges.prompt import prompt
 from workbench.verifiers.judges.together import together
@@ -62,7 +62,7 @@ class JudgeDuel:
             SERVER_AT: list(self._server.places),
         }
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         """The one that compares."""
         return {"judge": self._server}
 
@@ -80,7 +80,7 @@ class JudgeDuel:
         if not a or not b:
             return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="no_reasoning"))
         orders = await together(
-            Case(
+            JudgeCase(
                 item=item.item,
                 texts={"question": item.question, "first": first, "second": second},
                 secret=secret,

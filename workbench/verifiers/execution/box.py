@@ -22,7 +22,7 @@ from workbench.model.code import Level
 from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
 from workbench.verifiers.execution.interpreter import Interpreter, interpreter
 from workbench.verifiers.execution.process import ServerProcess
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 FLAGS = ("-s", "-S", "-B")
 """The interpreter's flags: neither the user's nor the machine's packages, and no compiled files."""
@@ -111,7 +111,7 @@ class Box:
         VerifierError: This machine hasn't what the level takes.
     """
 
-    def __init__(self, level: Level, settings: Settings) -> None:
+    def __init__(self, level: Level, settings: PoolSettings) -> None:
         self.started = False
         self.ready: deque[Child] = deque()
         self.ordered = AHEAD
@@ -184,7 +184,7 @@ class Box:
         return said.decode(errors="replace").strip() or self._process.last_words()
 
 
-def _started(level: Level, settings: Settings, control: socket.socket) -> ServerProcess:
+def _started(level: Level, settings: PoolSettings, control: socket.socket) -> ServerProcess:
     """Start a server with this end of its control socket, which is closed here.
 
     Raises:
@@ -204,7 +204,7 @@ def _started(level: Level, settings: Settings, control: socket.socket) -> Server
     return process
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _environment(settings: PoolSettings) -> dict[str, str]:
     """All that the server gets; a child sees none of it."""
     return {
         "PYTHONHASHSEED": str(settings.hash_seed),
@@ -215,7 +215,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     }
 
 
-def _command(level: Level, settings: Settings, known: Interpreter, control: int, info: int) -> list[str]:
+def _command(level: Level, settings: PoolSettings, known: Interpreter, control: int, info: int) -> list[str]:
     """The server's command line."""
     root = os.geteuid() == 0
     with_packages = settings.python is not None

@@ -8,14 +8,14 @@ from typing import Any, Final, Literal
 from msgspec import Struct
 
 from workbench.model.code import BROKEN, PASS, Execution, Failure, Level, Program
-from workbench.verifiers.execution.compare import MalformedError, decoded, equal, same_output, shortened, shown
+from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal, same_output, shortened, shown
 from workbench.verifiers.execution.converting import NotPlainError, Raised, satisfies
 from workbench.verifiers.execution.inside.child import FAILED, NO_CODE
 from workbench.verifiers.execution.inside.frames import HEAD, LONGEST_EVIDENCE, REDUCED, VALUE
-from workbench.verifiers.execution.reading import Frame
-from workbench.verifiers.execution.settings import Settings
-from workbench.verifiers.execution.suite import Prepared, message, packed, prepared
-from workbench.verifiers.meter import Spent, in_words
+from workbench.verifiers.execution.reading import OutcomeFrame
+from workbench.verifiers.execution.settings import PoolSettings
+from workbench.verifiers.execution.suite import PreparedTest, message, packed, prepared
+from workbench.verifiers.meter import ProcessUsage, in_words
 
 _FAILURES: Final = 5
 """Failures that are told of; the letters tell of all."""
@@ -39,14 +39,14 @@ class Batch(Struct, frozen=True):
     job: bytes
 
 
-class Case:
+class SolutionProgress:
     """A solution and its outcomes so far.
 
     Args:
         magic: What compiled code of the interpreter inside starts with.
     """
 
-    def __init__(self, program: Program, level: Level, settings: Settings, magic: str) -> None:
+    def __init__(self, program: Program, level: Level, settings: PoolSettings, magic: str) -> None:
         self.program = program
         self._left = settings.seconds_total
         self._level = level
@@ -82,7 +82,7 @@ class Case:
             return True
         return len(self._letters) == len(self._suite.tests) and not self._doubtful
 
-    def late(self, test: Spent, others: float) -> str | None:
+    def late(self, test: ProcessUsage, others: float) -> str | None:
         """Why a test has no more time, in words; None while it has.
 
         Args:
@@ -146,7 +146,7 @@ class Case:
         cpu = self._settings.seconds_total + _CPU_SLACK_S
         return message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
 
-    def take(self, place: int, frame: Frame) -> None:
+    def take(self, place: int, frame: OutcomeFrame) -> None:
         """Take in what a child said of a test.
 
         Raises:
@@ -165,7 +165,7 @@ class Case:
             self._inside.add(place)
             return None
         if letter not in _FROM_INSIDE or (letter == PASS and outside):
-            raise MalformedError
+            raise MalformedOutputError
         return self._take_evidence(place, letter, frame.text)
 
     def take_output(self, place: int, output: bytes, status: int, micros: int) -> None:
@@ -175,7 +175,7 @@ class Case:
             return self.give(place, "t", message=in_words("cpu", self.program.seconds))
         printed, _, said = output.partition(FAILED) if status else (output, b"", b"")
         if said:
-            with contextlib.suppress(MalformedError):
+            with contextlib.suppress(MalformedOutputError):
                 return self._take_evidence(place, "s" if status >> 8 == NO_CODE else "e", said)
         if status:
             return self.give(place, "x" if status & 0x7F else "e", message=ended(status))
@@ -184,7 +184,7 @@ class Case:
             return self.give(place, PASS)
         return self.give(place, "f", got=shortened(got), expected=shortened(wanted))
 
-    def start_failed(self, places: tuple[int, ...], frame: Frame) -> None:
+    def start_failed(self, places: tuple[int, ...], frame: OutcomeFrame) -> None:
         """The program itself didn't come to its end: each of its tests has that outcome."""
         for place in places:
             self._take_evidence(place, frame.letter, frame.text)
@@ -230,7 +230,7 @@ class Case:
             harness_killed=self._harness_killed,
         )
 
-    def _take_value(self, place: int, test: Prepared, text: bytes) -> None:
+    def _take_value(self, place: int, test: PreparedTest, text: bytes) -> None:
         if text == test.likely:
             return self.give(place, PASS)
         value = decoded(text)
@@ -247,7 +247,7 @@ class Case:
             self.give(place, "e", error=name, message=shortened(said))
         except (RecursionError, TypeError, ValueError, ArithmeticError) as error:
             # A number that can't be hashed, for one: only a forged frame holds it.
-            raise MalformedError from error
+            raise MalformedOutputError from error
 
     def _take_message(self, place: int, letter: str, text: bytes) -> None:
         """A failed assertion's message: an error over it is the test's outcome, as it is where tests are just run."""
@@ -261,10 +261,10 @@ class Case:
             return
         said = decoded(text)
         if not isinstance(said, list) or len(said) != 3:
-            raise MalformedError
+            raise MalformedOutputError
         error, told, line = said
         if not (isinstance(error, str) and isinstance(told, str) and (line is None or isinstance(line, int))):
-            raise MalformedError
+            raise MalformedOutputError
         lines = self.program.source.count("\n") + 1
         if line is not None and not 1 <= line <= lines:
             line = None

@@ -25,7 +25,7 @@ NOTHING: Final = object()
 """Equals no literal."""
 
 
-class MalformedError(ValueError):
+class MalformedOutputError(ValueError):
     """What came out of the sandbox is no tagged JSON."""
 
 
@@ -38,7 +38,7 @@ def decoded(text: bytes) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise MalformedError from error
+        raise MalformedOutputError from error
 
 
 def equal(expected: object, value: Any) -> bool:
@@ -99,14 +99,14 @@ def opened(value: Any) -> tuple[str, Any]:
         MalformedError: It is no tagged JSON.
     """
     if not isinstance(value, dict) or len(value) != 1:
-        raise MalformedError
+        raise MalformedOutputError
     ((tag, held),) = value.items()
     return tag, held
 
 
 def _list(held: Any) -> list[Any]:
     if not isinstance(held, list):
-        raise MalformedError
+        raise MalformedOutputError
     return held
 
 
@@ -136,7 +136,7 @@ def _same_pairs(expected: dict[Any, Any], pairs: list[Any]) -> bool:
 
 def _pair(pair: Any) -> tuple[Any, Any]:
     if not isinstance(pair, list) or len(pair) != 2:
-        raise MalformedError
+        raise MalformedOutputError
     return pair[0], pair[1]
 
 
@@ -180,14 +180,14 @@ def scalar(tag: str, held: Any) -> Any:
             case "other" if isinstance(held, str):
                 return NOTHING
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise MalformedError from error
-    raise MalformedError
+        raise MalformedOutputError from error
+    raise MalformedOutputError
 
 
 def _whole(value: Any) -> int:
     number = value if isinstance(value, int) else scalar(*opened(value))
     if not isinstance(number, int):
-        raise MalformedError
+        raise MalformedOutputError
     return number
 
 

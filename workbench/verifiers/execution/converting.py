@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from workbench.model.assertion import AS_LIST, ISCLOSE, Via
-from workbench.verifiers.execution.compare import MalformedError, opened, scalar
+from workbench.verifiers.execution.compare import MalformedOutputError, opened, scalar
 
 _SCALARS: Final = (str, int, float, bool, type(None))
 _MEMBERS: Final = ("set", "frozenset", "dict")
@@ -54,7 +54,7 @@ def satisfies(via: Via, expected: object, value: Any) -> bool:
             return _same_set(expected, _members(value))
         return bool(_converted(via, value) == expected)
     except (TypeError, ValueError, ArithmeticError) as error:
-        if isinstance(error, NotPlainError | MalformedError):
+        if isinstance(error, NotPlainError | MalformedOutputError):
             raise
         raise Raised(type(error).__name__, str(error)) from error
 
@@ -104,7 +104,7 @@ def _members(value: Any) -> list[Any]:
     if _is_container(value):
         tag, held = opened(value)
         if not isinstance(held, list) or (tag == "dict" and not all(isinstance(one, list) and one for one in held)):
-            raise MalformedError
+            raise MalformedOutputError
         return [_plain(one[0] if tag == "dict" else one) for one in held]
     found = _plain(value)
     if not isinstance(found, Iterable):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from workbench.model.code import CodeTest
-from workbench.verifiers.execution.runners import Asked, Runner, Split
+from workbench.verifiers.execution.runners import ExpressionTest, LanguageRunner, RunnerTask
 
 _CALL: Final = re.compile(r"assert\.(deepStrictEqual|strictEqual)\((.*)\)\s*;?", re.DOTALL)
 _MOST_COMMAS: Final = 200
@@ -38,7 +38,7 @@ _OBSCURE: Final = frozenset(("eval", "Function", "globalThis", "global", "this",
 _MAIN: Final = Path(__file__).with_suffix(".cjs")
 
 
-def _file_of(asked: Asked) -> str:
+def _file_of(asked: RunnerTask) -> str:
     # Inside a function's arguments an expression is one value only if it has no comma of its own outside of brackets.
     tests = [
         f"((...values) => values)(\n{test}\n)" if compared else test
@@ -49,7 +49,7 @@ def _file_of(asked: Asked) -> str:
     return _MAIN.read_text(encoding="utf-8").replace("JOB", json.dumps(job), 1)
 
 
-def _split(test: CodeTest) -> Split | None:
+def _split(test: CodeTest) -> ExpressionTest | None:
     """``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a literal that is JSON, else None."""
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
@@ -66,11 +66,11 @@ def _split(test: CodeTest) -> Split | None:
     return None
 
 
-def _called(expression: str, literal: str) -> Split | None:
+def _called(expression: str, literal: str) -> ExpressionTest | None:
     call = _DIRECT.fullmatch(expression)
     if call is None or _PLAIN.fullmatch(call[2]) is None:
         return None
-    return Split(expression, literal, call[1])
+    return ExpressionTest(expression, literal, call[1])
 
 
 def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
@@ -106,7 +106,7 @@ def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-JAVASCRIPT: Final = Runner(
+JAVASCRIPT: Final = LanguageRunner(
     name="javascript",
     extensions=(".cjs", ".js", ".mjs"),
     run=("node", "--stack-size=900", "{source}"),

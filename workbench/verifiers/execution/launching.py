@@ -26,10 +26,10 @@ from workbench.verifiers.execution.case import ended
 from workbench.verifiers.execution.compare import same_output, shortened
 from workbench.verifiers.execution.inside.launch import FOLDER, UNCOMPILED
 from workbench.verifiers.execution.interpreter import interpreter
-from workbench.verifiers.execution.listening import Cut, Line, Listener
-from workbench.verifiers.execution.runners import Asked, Runner, require
+from workbench.verifiers.execution.listening import Cut, OutputListener, ReportLine
+from workbench.verifiers.execution.runners import LanguageRunner, RunnerTask, require
 from workbench.verifiers.execution.running import LOOK_S
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.meter import in_words
 
 _BOOT: Final = (
@@ -58,7 +58,7 @@ class _Heard(Struct):
         status: How it ended, as ``os.wait`` has it.
     """
 
-    lines: list[Line]
+    lines: list[ReportLine]
     output: bytes
     cut: Cut | None
     status: int
@@ -74,7 +74,7 @@ class Launched:
         VerifierError: Programs of its language can't be run here, or not at this level.
     """
 
-    def __init__(self, program: Program, level: Level, settings: Settings) -> None:
+    def __init__(self, program: Program, level: Level, settings: PoolSettings) -> None:
         self.next_look = 0.0
         self._stopped = threading.Event()
         launch = _Launch(program, require(program.language, level), level, settings, self._stopped)
@@ -99,7 +99,7 @@ class _Launch:
     """A program and its outcomes so far."""
 
     def __init__(
-        self, program: Program, runner: Runner, level: Level, settings: Settings, stopped: threading.Event
+        self, program: Program, runner: LanguageRunner, level: Level, settings: PoolSettings, stopped: threading.Event
     ) -> None:
         self._stopped = stopped
         self._program = program
@@ -173,7 +173,7 @@ class _Launch:
     def _run_tests(self, places: list[int]) -> None:
         splits = [self._splits[place] for place in places]
         sources = [self._program.tests[place].source for place in places]
-        asked = Asked(
+        asked = RunnerTask(
             source=self._program.source,
             setup=self._program.setup,
             tests=tuple(s.expression if s else source for s, source in zip(splits, sources, strict=True)),
@@ -181,7 +181,7 @@ class _Launch:
             mark=secrets.token_hex(8),
         )
         heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
-        start, *lines = heard.lines or [Line()]
+        start, *lines = heard.lines or [ReportLine()]
         if not start.started:
             self._give_all(places, heard, start)
             return
@@ -194,7 +194,7 @@ class _Launch:
                 self._give(places[len(lines)], *(heard.cut or _ending(heard.status, self._program.seconds)))
         self._set_apart([place for place in places if self._letters.get(place) == "s"])
 
-    def _give_all(self, places: list[int], heard: _Heard, start: Line) -> None:
+    def _give_all(self, places: list[int], heard: _Heard, start: ReportLine) -> None:
         """The program itself didn't come to its end: each test has that outcome."""
         for place in places:
             if heard.status == UNCOMPILED << 8:
@@ -204,7 +204,7 @@ class _Launch:
             else:
                 self._give(place, *(heard.cut or _ending(heard.status, self._program.seconds)))
 
-    def _take(self, place: int, line: Line) -> None:
+    def _take(self, place: int, line: ReportLine) -> None:
         """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
         split = self._splits[place]
         if split is None:
@@ -226,14 +226,14 @@ class _Launch:
             return
         sources = tuple(self._program.tests[place].source for place in places)
         none = (False,) * len(places)
-        asked = Asked(source="", setup="", tests=sources, compared=none, mark=secrets.token_hex(8))
+        asked = RunnerTask(source="", setup="", tests=sources, compared=none, mark=secrets.token_hex(8))
         heard = self._heard(self._runner.file_of(asked), "", asked.mark, 1 + len(places))
         for place, line in zip(places, heard.lines[1:], strict=False):
             if line.outcome == "s":
                 self._letters[place] = BROKEN
                 self._failures.pop(place, None)
 
-    def _tell(self, place: int, letter: str, line: Line) -> None:
+    def _tell(self, place: int, letter: str, line: ReportLine) -> None:
         known = line.line is not None and 1 <= line.line <= self._program.source.count("\n") + 1
         error = None if line.error is None else shortened(line.error)
         message = shortened(line.message) if line.message else None
@@ -247,7 +247,7 @@ class _Launch:
     def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
         """Run a file until it has said so many lines, has ended, or must be ended."""
         with _process(self._runner, text, given, self._settings) as process:
-            listener = Listener(process, mark, count, self._settings.output_bytes)
+            listener = OutputListener(process, mark, count, self._settings.output_bytes)
             start_s = _COMPILE_S if self._runner.compile else _START_S
             cut = listener.listen(self._program.seconds, start_s, self._left, self._stopped)
             if cut is None and (not count or len(listener.lines) < count):
@@ -292,7 +292,9 @@ def _strict(value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _process(runner: Runner, text: str, given: str, settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
+def _process(
+    runner: LanguageRunner, text: str, given: str, settings: PoolSettings
+) -> Iterator[subprocess.Popen[bytes]]:
     """A file being run, with this on its standard input; all of it has ended afterwards."""
     with ExitStack() as stack:
         file, given_file = (stack.enter_context(_read_only(content)) for content in (text, given))
@@ -323,7 +325,7 @@ def _read_only(content: str) -> BinaryIO:
         return open(f"/proc/self/fd/{file.fileno()}", "rb")
 
 
-def _command(runner: Runner, settings: Settings, file: int, lifeline: int) -> list[str]:
+def _command(runner: LanguageRunner, settings: PoolSettings, file: int, lifeline: int) -> list[str]:
     """The command line: walls, the launcher, and in its place the program's own interpreter."""
     known = interpreter(settings.python)
     root = os.geteuid() == 0

@@ -46,7 +46,7 @@ _SETTINGS: Final = (
 _STATUS: Final = ("NoNewPrivs", "Seccomp", "CapEff", "CapBnd")
 
 
-class Standing(Struct, frozen=True):
+class LevelStatus(Struct, frozen=True):
     """How a level stands on this machine.
 
     Attributes:
@@ -78,7 +78,7 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
     return attacked(level, [attack for attack in corpus() if attack.first or not first_use])
 
 
-def survey() -> list[Standing]:
+def survey() -> list[LevelStatus]:
     """Attack every safe level with all there is, and remember the best that holds; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
         found = list(executor.map(partial(_standing, first_use=False), SAFE_LEVELS))
@@ -123,11 +123,11 @@ def _withstands(level: Level) -> bool:
     return first.holds or (first.unusable is None and _standing(level, first_use=True).holds)
 
 
-def _standing(level: Level, *, first_use: bool) -> Standing:
+def _standing(level: Level, *, first_use: bool) -> LevelStatus:
     try:
-        return Standing(level, tuple(check_level(level, first_use=first_use)))
+        return LevelStatus(level, tuple(check_level(level, first_use=first_use)))
     except UnusableLevelError as error:
-        return Standing(level, unusable=str(error))
+        return LevelStatus(level, unusable=str(error))
 
 
 def _place() -> Path:

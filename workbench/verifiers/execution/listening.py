@@ -13,7 +13,7 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Struct
 
-from workbench.verifiers.meter import Meter, Spent, in_words
+from workbench.verifiers.meter import Meter, ProcessUsage, in_words
 
 _CHUNK: Final = 1 << 16
 _HEED_S: Final = 0.1
@@ -25,8 +25,8 @@ Cut = tuple[str, str]
 """Why a process had to be ended: the outcome to give, and the same in words."""
 
 
-class Line(Struct):
-    """A line of a program's report; see `Asked`."""
+class ReportLine(Struct):
+    """A line of a program's report; see `RunnerTask`."""
 
     ready: bool = False
     started: bool = False
@@ -37,13 +37,13 @@ class Line(Struct):
     line: int | None = None
 
 
-def _cut(spent: Spent, limit: float, left: float) -> Cut | None:
+def _cut(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
     if cause := spent.over(limit):
         return "t", in_words(cause, limit)
     return ("t", "timeout: all tests together took more than they may") if spent.own >= left else None
 
 
-class Listener:
+class OutputListener:
     """Takes in what a process writes to its standard output."""
 
     def __init__(self, process: subprocess.Popen[bytes], mark: str, count: int, most: int) -> None:
@@ -57,7 +57,7 @@ class Listener:
         self._most = most
         self._place = 0
         self.output = bytearray()
-        self.lines: list[Line] = []
+        self.lines: list[ReportLine] = []
         self.own = self.cpu = 0.0
 
     def listen(self, seconds: float, start_s: float, left: float, stopped: threading.Event) -> Cut | None:
@@ -66,7 +66,7 @@ class Listener:
         Args:
             seconds: Processor time for a test.
             start_s: What the first may take more.
-            left: Seconds for all tests together, see `Spent.own`.
+            left: Seconds for all tests together, see `ProcessUsage.own`.
         """
         poller = select.poll()
         poller.register(self._descriptor, select.POLLIN)
@@ -134,9 +134,9 @@ class Listener:
         return heard
 
 
-def _line(text: bytes) -> Line:
+def _line(text: bytes) -> ReportLine:
     """A line of the report; one that makes no sense says nothing."""
     try:
-        return msgspec.json.decode(text, type=Line)
+        return msgspec.json.decode(text, type=ReportLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return Line()
+        return ReportLine()

@@ -11,7 +11,7 @@ from typing import Final, Self, TypeVar
 from workbench.model.code import Execution, Level, Program, Provenance
 from workbench.verifiers.execution.box import FLAGS
 from workbench.verifiers.execution.interpreter import interpreter, packages_hash
-from workbench.verifiers.execution.settings import DEFAULTS, Settings
+from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings
 from workbench.verifiers.execution.slot import Slot
 
 K = TypeVar("K")
@@ -33,7 +33,7 @@ class SandboxPool:
         VerifierError: This machine hasn't what the level takes, or the interpreter doesn't start.
     """
 
-    def __init__(self, level: Level, workers: int, *, settings: Settings = DEFAULTS) -> None:
+    def __init__(self, level: Level, workers: int, *, settings: PoolSettings = DEFAULTS) -> None:
         self._level: Level = level
         self._settings = settings
         self._slots: list[Slot] = []

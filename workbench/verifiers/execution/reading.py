@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from workbench.verifiers.execution.compare import MalformedError
+from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import HEAD
 
 _CHUNK = 1 << 20
 
 
-class Frame(Struct, frozen=True):
+class OutcomeFrame(Struct, frozen=True):
     """What was said of one test.
 
     Attributes:
@@ -59,10 +59,10 @@ class Results:
             self.ended = not data
             self._left -= len(data)
             if self._left < 0:
-                raise MalformedError
+                raise MalformedOutputError
             self._data += data
 
-    def frames(self) -> Iterator[Frame]:
+    def frames(self) -> Iterator[OutcomeFrame]:
         """The frames that are complete; they are forgotten.
 
         Raises:
@@ -72,11 +72,11 @@ class Results:
         while len(data) >= HEAD.size:
             number, letter, micros, length = HEAD.unpack_from(data)
             if length > self._longest:
-                raise MalformedError
+                raise MalformedOutputError
             end = HEAD.size + length
             if len(data) < end:
                 return
-            yield Frame(number, letter.decode("latin-1"), micros, bytes(data[HEAD.size : end]))
+            yield OutcomeFrame(number, letter.decode("latin-1"), micros, bytes(data[HEAD.size : end]))
             del data[:end]
 
     def output(self) -> bytes:

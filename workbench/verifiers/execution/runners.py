@@ -5,7 +5,7 @@ bubblewrap, under Landlock and seccomp as Python programs do; but they have to e
 need not, so that there must be namespaces around them: level L3 and no other.
 
 An installed package adds a language by an entry point of the group ``workbench.runners``, whose name is the language
-and which gives a `Runner`. Settings files can't: they come with a database, maybe from somebody else.
+and which gives a `LanguageRunner`. Settings files can't: they come with a database, maybe from somebody else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GROUP: Final = "workbench.runners"
 _LONGEST_S: Final = 30
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class RunnerTask(Struct, frozen=True, kw_only=True):
     """What a file has to do: run the program, then the tests in order, and report on each.
 
     It writes lines to standard output that begin with the mark and a space, and then have a JSON object. When the
@@ -51,11 +51,11 @@ class Asked(Struct, frozen=True, kw_only=True):
     mark: str
 
 
-class Split(Struct, frozen=True):
+class ExpressionTest(Struct, frozen=True):
     """A test as an expression and the JSON text that its value must equal.
 
     Attributes:
-        called: The name that the expression calls, if that is all it does and `Runner.is_tested` is to decide.
+        called: The name that the expression calls, if that is all it does and `LanguageRunner.is_tested` is to decide.
     """
 
     expression: str
@@ -63,7 +63,7 @@ class Split(Struct, frozen=True):
     called: str | None = None
 
 
-class Runner(Struct, frozen=True, kw_only=True):
+class LanguageRunner(Struct, frozen=True, kw_only=True):
     """A language.
 
     In commands ``{source}`` stands for the program's file and ``{folder}`` for its folder, where what compiles it may
@@ -86,15 +86,15 @@ class Runner(Struct, frozen=True, kw_only=True):
     name: str
     extensions: tuple[str, ...]
     run: tuple[str, ...]
-    file_of: Callable[[Asked], str]
+    file_of: Callable[[RunnerTask], str]
     compile: tuple[str, ...] = ()
     version: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     environment: dict[str, str] = {}
-    split: Callable[[CodeTest], Split | None] = lambda test: None
+    split: Callable[[CodeTest], ExpressionTest | None] = lambda test: None
     is_tested: Callable[[str, str | None, str], bool] = lambda called, entry_point, setup: called == entry_point
 
-    def outside(self, test: CodeTest, entry_point: str | None, setup: str) -> Split | None:
+    def outside(self, test: CodeTest, entry_point: str | None, setup: str) -> ExpressionTest | None:
         """A test taken apart if its value is compared outside; arguments as in `Program`."""
         found = self.split(test) if test.form in ("expression", "statement") else None
         if found is None or found.called is None or self.is_tested(found.called, entry_point, setup):
@@ -119,7 +119,7 @@ def languages() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)} | {"javascript"})
 
 
-def runner_of(language: str) -> Runner:
+def runner_of(language: str) -> LanguageRunner:
     """The runner of a language.
 
     Raises:
@@ -135,12 +135,12 @@ def runner_of(language: str) -> Runner:
         count = "no" if not points else "more than one"
         raise VerifierError(f"There is {count} runner for the language {language!r}.", f"Known languages: {known}.")
     runner = points[0].load()
-    if not isinstance(runner, Runner):
+    if not isinstance(runner, LanguageRunner):
         raise VerifierError(f"What is installed for the language {language!r} is no runner: {points[0].value}.")
     return runner
 
 
-def require(language: str, level: Level) -> Runner:
+def require(language: str, level: Level) -> LanguageRunner:
     """The runner of a language whose programs can be run here, at this level.
 
     Raises:

@@ -9,10 +9,10 @@ import time
 from typing import Final
 
 from workbench.verifiers.execution.box import Child
-from workbench.verifiers.execution.case import Batch, Case, ended
-from workbench.verifiers.execution.compare import MalformedError
+from workbench.verifiers.execution.case import Batch, SolutionProgress, ended
+from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import START
-from workbench.verifiers.execution.reading import Frame, Results
+from workbench.verifiers.execution.reading import OutcomeFrame, Results
 from workbench.verifiers.meter import Meter, in_words
 
 LOOK_S: Final = 0.01
@@ -22,7 +22,7 @@ _STARTS: Final = frozenset("pfes")
 _CUT_OFF: Final = "it wrote more than it may, or nothing that makes sense"
 
 
-class Running:
+class RunningBatch:
     """One child with its batch of a solution's tests.
 
     Attributes:
@@ -31,7 +31,7 @@ class Running:
         awaits_end: How the process ended is needed to know what became of its test.
     """
 
-    def __init__(self, case: Case, batch: Batch, child: Child) -> None:
+    def __init__(self, case: SolutionProgress, batch: Batch, child: Child) -> None:
         self.child = child
         self.next_look = 0.0
         self.awaits_end = batch.kind == "stdio"
@@ -61,7 +61,7 @@ class Running:
         try:
             self._results.read()
             over = self._batch.kind != "stdio" and self._take()
-        except MalformedError:
+        except MalformedOutputError:
             self._give_up("x", _CUT_OFF)
             return True
         if over:
@@ -122,18 +122,18 @@ class Running:
                 return True
         return False
 
-    def _start(self, frame: Frame) -> None:
+    def _start(self, frame: OutcomeFrame) -> None:
         if frame.number != START or frame.letter not in _STARTS:
-            raise MalformedError
+            raise MalformedOutputError
         self._started = True
         if frame.letter != "p":
             self._case.start_failed(self._batch.places, frame)
             self._done = len(self._batch.places)
 
-    def _next(self, frame: Frame) -> None:
+    def _next(self, frame: OutcomeFrame) -> None:
         place = self._batch.places[self._done]
         if frame.number != place:
-            raise MalformedError
+            raise MalformedOutputError
         self._case.take(place, frame)
         self._done += 1
 

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class PoolSettings(Struct, frozen=True, kw_only=True):
     """What a pool's programs get, and what is asked of each solution.
 
     Attributes:
@@ -33,5 +33,5 @@ class Settings(Struct, frozen=True, kw_only=True):
     python: str | None = None
 
 
-DEFAULTS: Final = Settings()
+DEFAULTS: Final = PoolSettings()
 """What holds where nothing else is said."""

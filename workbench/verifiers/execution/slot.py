@@ -9,11 +9,11 @@ from typing import Final
 from workbench.errors import VerifierError
 from workbench.model.code import Execution, Level, Program
 from workbench.verifiers.execution.box import Box, BoxLostError
-from workbench.verifiers.execution.case import Case
+from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.interpreter import interpreter
 from workbench.verifiers.execution.launching import Launched
-from workbench.verifiers.execution.running import Running
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.running import RunningBatch
+from workbench.verifiers.execution.settings import PoolSettings
 
 _ANSWER_S: Final = 120.0
 """Time the server has to fork a child, its own start included."""
@@ -28,14 +28,14 @@ class Slot:
         VerifierError: This machine hasn't what the level takes.
     """
 
-    def __init__(self, level: Level, settings: Settings) -> None:
+    def __init__(self, level: Level, settings: PoolSettings) -> None:
         self._level: Level = level
         self._settings = settings
         self._magic = interpreter(settings.python).magic
         self._deaths = 0
-        self._case: Case | None = None
-        self._running: Running | None = None
-        self._retired: Running | None = None
+        self._case: SolutionProgress | None = None
+        self._running: RunningBatch | None = None
+        self._retired: RunningBatch | None = None
         self._launched: Launched | None = None
         self._begun = False
         self._answers = time.monotonic() + _ANSWER_S
@@ -71,7 +71,7 @@ class Slot:
         if program.language != "python":
             self._launched = Launched(program, self._level, self._settings)
             return
-        self._case = Case(program, self._level, self._settings, self._magic)
+        self._case = SolutionProgress(program, self._level, self._settings, self._magic)
         self._begun, self._new = False, True
         self._answers = time.monotonic() + _ANSWER_S
 
@@ -138,14 +138,14 @@ class Slot:
             return None
         self._begun = True
         batch = self._case.batch()
-        self._running = Running(self._case, batch, self.box.ready.popleft())
+        self._running = RunningBatch(self._case, batch, self.box.ready.popleft())
         return None
 
     def _check_answer(self, *, waits: bool) -> None:
         if waits and time.monotonic() > self._answers:
             raise BoxLostError("It doesn't answer.")
 
-    def _stop(self, running: Running) -> None:
+    def _stop(self, running: RunningBatch) -> None:
         """End the child; where its end tells more than its words, wait for that."""
         running.stop()
         self._running = None

@@ -34,7 +34,7 @@ _DOUBLED: Final = "finally"
 """The compiler writes what stands behind it twice, and so twice as much for each that stands within another."""
 
 
-class Prepared(Struct, frozen=True):
+class PreparedTest(Struct, frozen=True):
     """One test.
 
     Attributes:
@@ -78,7 +78,7 @@ class Suite(Struct, frozen=True):
             that it is the same for all and says next to nothing about any.
     """
 
-    tests: tuple[Prepared, ...]
+    tests: tuple[PreparedTest, ...]
     together: dict[Form, tuple[int, ...]]
     packed: dict[Form, bytes]
     room: int
@@ -135,20 +135,20 @@ def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cp
     return len(body).to_bytes(8, "little") + body
 
 
-def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> Prepared:
+def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest:
     if test.form == "stdio":
-        return Prepared("stdio", "", wanted=test.expected or "")
+        return PreparedTest("stdio", "", wanted=test.expected or "")
     if test.form == "program":
-        return Prepared("program", "")
+        return PreparedTest("program", "")
     # Whatever a file or an older version calls the test, its text decides.
     sides = known.outside(test.source)
     whole = _code(test.source, "exec", compiles=compiles)
     if sides is None:
-        return Prepared("statement", whole)
+        return PreparedTest("statement", whole)
     # Brackets let an expression go over several lines, as it may where it comes from.
     raised = sides.message and f"raise AssertionError((\n{sides.message}\n))"
     expected: object = constant_of(sides.right)
-    return Prepared(
+    return PreparedTest(
         "expression",
         _code(f"(\n{sides.left}\n)", "eval", compiles=compiles),
         expected,

@@ -12,7 +12,7 @@ from workbench.model.code import BASE, Execution, Level, Problem, Program, Solut
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.execution.evidence import unstable, verdict_on, without_tests
 from workbench.verifiers.execution.programs import DEFAULT_SECONDS, EXTRACTORS, code_of, program_of
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 HARNESS_VERSION: Final = "3"
 """Goes up with every change that may change an outcome or a verdict."""
@@ -112,9 +112,9 @@ class ExecutionVerifier:
             "memory": self._memory,
         }
 
-    def settings(self, seed: int) -> Settings:
+    def settings(self, seed: int) -> PoolSettings:
         """What the sandbox is told."""
-        return Settings(
+        return PoolSettings(
             hash_seed=seed,
             stop_early=self._stop_early,
             fresh_per_test=self._fresh_process,

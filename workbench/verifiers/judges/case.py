@@ -8,22 +8,22 @@ from msgspec import Struct
 
 from workbench.final_answer import reply_start
 from workbench.llm.endings import Ending, ending
-from workbench.llm.records import Ask, Chat, Message, Reply
+from workbench.llm.records import Ask, Chat, PromptMessage, Reply
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
 from workbench.verifiers.judges.fence import BROKEN_NOTICE, NOTICE, delimiter, fenced
 from workbench.verifiers.judges.parsers.reply import THINK
 from workbench.verifiers.judges.placeholders import pieces
-from workbench.verifiers.judges.template import Call
+from workbench.verifiers.judges.template import TemplateCall
 
 
-class Prepared(Struct, frozen=True):
+class PreparedPrompt(Struct, frozen=True):
     """A request, and the delimiter around the texts in it (None without)."""
 
     chat: Chat
     fence: str | None
 
 
-class Heard(Struct, frozen=True):
+class DelimitedReply(Struct, frozen=True):
     """A reply, and the delimiter around the texts in its request (None without)."""
 
     reply: Reply
@@ -41,7 +41,7 @@ class Heard(Struct, frozen=True):
         return "" if said.lstrip().startswith(THINK) else said
 
 
-class Case(Struct, frozen=True, kw_only=True):
+class JudgeCase(Struct, frozen=True, kw_only=True):
     """An item as a judge may see it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Case(Struct, frozen=True, kw_only=True):
     secret: bytes | None
     neutralise: bool
 
-    def prepare(self, call: Call, made: Mapping[str, str] = {}) -> Prepared:
+    def prepare(self, call: TemplateCall, made: Mapping[str, str] = {}) -> PreparedPrompt:
         """The request of a call; the same texts always make the same one.
 
         Args:
@@ -77,20 +77,20 @@ class Case(Struct, frozen=True, kw_only=True):
             broken = BROKEN_NOTICE if texts != given else ""
             contents[0] = NOTICE.format(fence=fence) + broken + contents[0]
         roles = [role for role, _ in call.messages]
-        messages = tuple(Message(role, content) for role, content in zip(roles, contents, strict=True))
-        return Prepared(Chat(messages=messages, sampling=call.sampling), fence)
+        messages = tuple(PromptMessage(role, content) for role, content in zip(roles, contents, strict=True))
+        return PreparedPrompt(Chat(messages=messages, sampling=call.sampling), fence)
 
     async def ask(
         self,
         ask: Ask,
-        call: Call,
+        call: TemplateCall,
         made: Mapping[str, str] = {},
         *,
         step: str | None = None,
         role: str = "judge",
         sample: int = 0,
-    ) -> Heard:
+    ) -> DelimitedReply:
         """Make a call, a step of the call's name unless another is given; failures as with `Ask`."""
         prepared = self.prepare(call, made)
         reply = await ask(prepared.chat, step=step or call.name, role=role, sample=sample)
-        return Heard(reply, prepared.fence)
+        return DelimitedReply(reply, prepared.fence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.model.verdict import Outcome, Verdict
-from workbench.verifiers.judges.case import Heard
+from workbench.verifiers.judges.case import DelimitedReply
 from workbench.verifiers.judges.parsers import Parser, Reading
 from workbench.verifiers.judges.parsers.base import NoVerdict
 from workbench.verifiers.judges.parsers.refusal import declined
@@ -12,7 +12,7 @@ from workbench.verifiers.judges.parsers.reply import is_cut_off, own_lines
 _LONGEST_DETAIL = 200
 
 
-def verdict_of(heard: Heard, parser: Parser) -> Verdict:
+def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
     """The verdict in a reply: what the parser reads; a reply that ended before its verdict says how it ended."""
     reading = parser.parse(heard.reply.text, heard.fence, heard.ended)
     reason: str | None = reading.reason
@@ -26,12 +26,12 @@ def verdict_of(heard: Heard, parser: Parser) -> Verdict:
     )
 
 
-def silent(heard: Heard) -> Verdict:
+def silent(heard: DelimitedReply) -> Verdict:
     """There is none in a reply that says nothing, so that nothing can be made of it."""
     return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
 
 
-def unusable(heard: Heard) -> NoVerdict | None:
+def unusable(heard: DelimitedReply) -> NoVerdict | None:
     """Why nothing may be built on a reply, such as the summary of an analysis; None where something may."""
     if heard.ended != "whole":
         return heard.ended
@@ -42,7 +42,7 @@ def unusable(heard: Heard) -> NoVerdict | None:
     return None if heard.said.strip() else "unparsed"
 
 
-def _words(heard: Heard, parser: Parser, reading: Reading) -> str | None:
+def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:
     """The judge's own words the verdict rests on: the last line that says the same alone, else the last one."""
     lines = [line.strip() for line in own_lines(heard.reply.text, heard.fence)]
     if not lines:

@@ -13,7 +13,7 @@ from workbench.verifiers.base import ServedVerifier
 _ENOUGH = 2000
 
 
-class Planned(Struct, frozen=True):
+class PlannedRequest(Struct, frozen=True):
     """One request.
 
     Attributes:
@@ -28,11 +28,11 @@ class Planned(Struct, frozen=True):
     exact: bool
 
 
-class _Stopped(Exception):
+class _PreviewStopped(Exception):
     pass
 
 
-async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[Planned]:
+async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[PlannedRequest]:
     """The requests about an item, one a step: the first exactly, later ones with stand-ins for earlier replies.
 
     Args:
@@ -40,7 +40,7 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
         item: What is to be judged.
         secret: The database's own, or delimiters will be others.
     """
-    planned: dict[tuple[str, str], Planned] = {}
+    planned: dict[tuple[str, str], PlannedRequest] = {}
     stand_ins: set[str] = set()
     calls = 0
 
@@ -48,15 +48,15 @@ async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) 
         nonlocal calls
         calls += 1
         if calls > _ENOUGH:
-            raise _Stopped
+            raise _PreviewStopped
         exact = not any(text in content for content in _texts(request) for text in stand_ins)
-        planned.setdefault((step, role), Planned(step, role, request, exact))
+        planned.setdefault((step, role), PlannedRequest(step, role, request, exact))
         stand_in = f"⟨what the model replies to “{step}”⟩"
         stand_ins.add(stand_in)
         return Reply(text=stand_in, finish_reason="stop")
 
     # A verifier that can make nothing of a stand-in asks no more.
-    with suppress(_Stopped, CallFailed):
+    with suppress(_PreviewStopped, CallFailed):
         await verifier.judge(item, noted, secret)
     return list(planned.values())
 

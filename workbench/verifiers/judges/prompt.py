@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.llm.records import Sampling
-from workbench.verifiers.judges.template import Call
+from workbench.verifiers.judges.template import TemplateCall
 
 _SAMPLING: Final = Sampling(temperature=0.0, max_tokens=2048)
 
@@ -21,7 +21,7 @@ class Prompt(Struct, frozen=True):
         sha256: Of its text, in hexadecimal.
     """
 
-    call: Call
+    call: TemplateCall
     sha256: str
 
     def config(self) -> dict[str, object]:
@@ -38,5 +38,5 @@ def prompt(path: Path, name: str, texts: frozenset[str]) -> Prompt:
         texts: The placeholders in it, all of them required.
     """
     text = path.read_text(encoding="utf-8").rstrip("\n")
-    call = Call(name=name, messages=(("user", text),), names=texts, required=texts, sampling=_SAMPLING)
+    call = TemplateCall(name=name, messages=(("user", text),), names=texts, required=texts, sampling=_SAMPLING)
     return Prompt(call, hashlib.sha256(text.encode()).hexdigest())

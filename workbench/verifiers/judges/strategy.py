@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.outcome import silent, unusable, verdict_of
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
@@ -20,7 +20,7 @@ class Strategy(Protocol):
         """Its own options that may change a verdict, as plain data that JSON can hold."""
         ...
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The servers it asks, by role, ``judge`` among them under ``"judge"``."""
         ...
 
@@ -28,7 +28,7 @@ class Strategy(Protocol):
         """How many calls an item takes, on average."""
         ...
 
-    async def judge(self, case: Case, ask: Ask) -> Judged:
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """The verdict on one item; failures of ``ask`` are not to be caught."""
         ...
 
@@ -44,7 +44,7 @@ class Chain:
         """It has no options."""
         return {}
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge alone."""
         return {"judge": judge}
 
@@ -52,7 +52,7 @@ class Chain:
         """Exactly so many, as long as every reply says something."""
         return len(self._template.calls)
 
-    async def judge(self, case: Case, ask: Ask) -> Judged:
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """What the parser reads in the last reply; where an earlier one is of no use, nothing more is asked."""
         *earlier, last = self._template.calls
         replies: dict[str, str] = {}

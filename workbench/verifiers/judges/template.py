@@ -52,7 +52,7 @@ class _CallForm(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: _SamplingForm = _SamplingForm()
 
 
-class _Form(Struct, frozen=True, forbid_unknown_fields=True):
+class _TemplateFile(Struct, frozen=True, forbid_unknown_fields=True):
     """A template file."""
 
     id: Name
@@ -62,7 +62,7 @@ class _Form(Struct, frozen=True, forbid_unknown_fields=True):
     sampling: _SamplingForm = _SamplingForm()
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class TemplateCall(Struct, frozen=True, kw_only=True):
     """One request of a template.
 
     Attributes:
@@ -91,10 +91,10 @@ class Template(Struct, frozen=True, kw_only=True):
     id: str
     version: int
     parser: str
-    calls: tuple[Call, ...]
+    calls: tuple[TemplateCall, ...]
     sha256: str
 
-    def call(self, name: str) -> Call:
+    def call(self, name: str) -> TemplateCall:
         """The call of that name.
 
         Raises:
@@ -144,7 +144,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
     """
     try:
         text = data.decode()
-        form = msgspec.convert(loads(text), _Form)
+        form = msgspec.convert(loads(text), _TemplateFile)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UsageError(f"{where}:{line}: {error}.", "A template is UTF-8 text.") from error
@@ -158,7 +158,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         line = _line(text, _place(text, str(error)))
         raise UsageError(f"{where}:{line}: {error}.", "docs/judges.md shows the format.") from error
     _check_parser(form.parser, where, text)
-    calls: list[Call] = []
+    calls: list[TemplateCall] = []
     known = ITEM_NAMES | names
     for number, call in enumerate(form.calls):
         path = f"`$.calls[{number}]"
@@ -187,12 +187,12 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> Call:
+def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:
     contents = [message.content for message in form.messages]
     settings: dict[str, float] = {}
     for one in sampling:
         settings |= {name: value for name, value in structs.asdict(one).items() if value is not None}
-    return Call(
+    return TemplateCall(
         name=form.name,
         messages=tuple((message.role, message.content) for message in form.messages),
         names=frozenset().union(*(used(content, known) for content in contents)),

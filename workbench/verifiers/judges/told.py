@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import structs
 
 from workbench.verifiers.judges.placeholders import fill
-from workbench.verifiers.judges.template import Call
+from workbench.verifiers.judges.template import TemplateCall
 
 
-def told(call: Call, **words: str) -> Call:
+def told(call: TemplateCall, **words: str) -> TemplateCall:
     """The call with our own words in the place of these placeholders; they stand there without a fence.
 
     Args:

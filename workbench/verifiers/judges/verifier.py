@@ -10,10 +10,10 @@ import msgspec
 from msgspec import structs
 
 from workbench.llm.records import Ask, Sampling
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.parsers import PARSERS, parser
 from workbench.verifiers.judges.strategies import STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, from_file
@@ -113,7 +113,7 @@ class LlmJudge:
             **self._strategy.config(),
         }
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         """The judge's server, and the strategy's others."""
         return self._strategy.servers(self._server)
 
@@ -132,7 +132,9 @@ class LlmJudge:
             texts["reference"] = item.reference
         if item.example:
             texts["example"] = item.example
-        case = Case(item=item.item, texts=texts, secret=secret if self._fence else None, neutralise=self._neutralise)
+        case = JudgeCase(
+            item=item.item, texts=texts, secret=secret if self._fence else None, neutralise=self._neutralise
+        )
         if self._samples > 1:
             return await vote(self._strategy, case, ask, self._samples)
         return await self._strategy.judge(case, ask)

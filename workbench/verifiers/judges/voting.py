@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from workbench.llm.records import Ask, Reply, Request
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
 
 
-async def vote(strategy: Strategy, case: Case, ask: Ask, samples: int) -> Judged:
+async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int) -> Judged:
     """Judge an item ``samples`` times over, one after the other, and count."""
     judged = [await strategy.judge(case, _sampled(ask, number, samples)) for number in range(samples)]
     votes = tuple(one.verdict for one in judged)

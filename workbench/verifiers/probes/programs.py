@@ -20,7 +20,7 @@ _PROMPT = re.compile(
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Example(NamedTuple):
+class PublicExample(NamedTuple):
     """A public example of a question: the function called, with what, and what it returns."""
 
     function: str
@@ -52,7 +52,7 @@ def dead(source: str) -> str:
     return stub(source, f"{source!r}\npass")
 
 
-def hard_coded(examples: list[Example]) -> str:
+def hard_coded(examples: list[PublicExample]) -> str:
     """A function that knows the examples' results and nothing else."""
     name = examples[0].function
     lines = [f"def {name}(*arguments):"]
@@ -62,7 +62,7 @@ def hard_coded(examples: list[Example]) -> str:
     return "\n".join([*lines, "    return None"])
 
 
-def examples(question: str) -> list[Example]:
+def examples(question: str) -> list[PublicExample]:
     """The examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those made of plain values."""
     found = []
     for pattern in (_CALL, _PROMPT):
@@ -72,13 +72,13 @@ def examples(question: str) -> list[Example]:
     return found
 
 
-def _example(call: str, result: str) -> Example | None:
+def _example(call: str, result: str) -> PublicExample | None:
     try:
         parsed = ast.parse(call, mode="eval").body
         if not isinstance(parsed, ast.Call) or not isinstance(parsed.func, ast.Name) or parsed.keywords:
             return None
         arguments = tuple(ast.literal_eval(argument) for argument in parsed.args)
-        return Example(parsed.func.id, arguments, ast.literal_eval(result))
+        return PublicExample(parsed.func.id, arguments, ast.literal_eval(result))
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         return None
 

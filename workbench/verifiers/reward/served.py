@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, get_args
 
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
-from workbench.llm.server import Limits, Server
+from workbench.llm.server import Limits, ModelServer
 from workbench.model.verdict import VerifierInput
 from workbench.verifiers.base import SERVER_AT, Isolation, Judged
 from workbench.verifiers.reward.form import FORM_OPTIONS, form_from
@@ -63,7 +63,7 @@ class RewardModel:
             "threshold": self._threshold,
         }
 
-    def servers(self) -> dict[str, Server]:
+    def servers(self) -> dict[str, ModelServer]:
         """The one server."""
         return {"judge": self._server}
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from workbench.verifiers.rules.qualifiers import changing, changing_behind, denying, stem, unknown_words, words
 from workbench.verifiers.rules.quantities import quantity
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.units import unit
 from workbench.verifiers.rules.wording import spelled
@@ -73,7 +73,7 @@ def currencies(text: str, set_in_math: bool = True) -> set[str]:
     return found
 
 
-def other_currency(reference: str, answer: str, question: Question, rule: str) -> bool:
+def other_currency(reference: str, answer: str, question: TypedQuestion, rule: str) -> bool:
     """Whether an answer is in another currency than the reference, or than the question where that names none."""
     theirs = currencies(answer)
     if not theirs or rule == "quantity.convert":
@@ -82,7 +82,7 @@ def other_currency(reference: str, answer: str, question: Question, rule: str) -
     return bool(ours) and not theirs & ours if not currencies(reference) else theirs != currencies(reference)
 
 
-def other_things(reference: str, answer: str, question: Question) -> bool:
+def other_things(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether an answer counts other things than the reference or the question: girls instead of boys."""
     theirs = quantity(tidy(answer))
     if theirs is None:
@@ -105,7 +105,7 @@ def other_things(reference: str, answer: str, question: Question) -> bool:
     return question.type in (None, "A") and counts_other(theirs.word, question.text)
 
 
-def other_units(reference: str, answer: str, noun: str, question: Question) -> bool:
+def other_units(reference: str, answer: str, noun: str, question: TypedQuestion) -> bool:
     """Whether the word behind a box makes other things of the number in it: ``\\boxed{8}`` km for 8 m."""
     first = noun.split()[0]
     if quantity(tidy(answer)) is None or (unknown_words(first, ()) == [] and unit(first) is None):
@@ -141,7 +141,7 @@ def asked_words(question: str) -> frozenset[str]:
     return frozenset(_COUNTS.findall(tail))
 
 
-def other_case(reference: str, answer: str, question: Question, rule: str) -> bool:
+def other_case(reference: str, answer: str, question: TypedQuestion, rule: str) -> bool:
     """Whether two texts differ in upper case where that tells symbols apart: CO and Co, NO and No, MW and mW."""
     ours, theirs = spelled(reference), spelled(answer)
     if ours == theirs or len(ours) > _LONGEST:
@@ -171,7 +171,7 @@ def _is_symbol(one: str, other: str, asked: bool) -> bool:
 _LONGEST = 200
 
 
-def goes_on(reference: str, answer: str, question: Question) -> bool:
+def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether an answer that holds the reference's text makes another name of it: "Paris, Texas", "Ann's brother"."""
     ours, theirs = spelled(reference), spelled(answer)
     at = theirs.casefold().rfind(ours.casefold())

@@ -27,7 +27,7 @@ from workbench.verifiers.rules.logic import same_formula
 from workbench.verifiers.rules.options import has_label, letters
 from workbench.verifiers.rules.phrases import VALUE, contains, counted_in, is_prose, leads, sentences, value_in, words
 from workbench.verifiers.rules.picking import means_value
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import Vocabulary, state, stated, vocabulary_of
 from workbench.verifiers.rules.structure import MOST_PARTS, shape
@@ -55,7 +55,7 @@ class Decision(NamedTuple):
     rule: str | None = None
 
 
-def decide(answers: Answers, completion: str, question: Question, symbolic: Symbolic) -> Decision:
+def decide(answers: Answers, completion: str, question: TypedQuestion, symbolic: Symbolic) -> Decision:
     """Compare the final answers of an item.
 
     Args:
@@ -92,7 +92,7 @@ def decide(answers: Answers, completion: str, question: Question, symbolic: Symb
     return decision
 
 
-def _compared(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:
+def _compared(answers: Answers, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision:
     if len(answers.parts) > 1:
         return _parts(answers, completion, comparison, question)
     if revised(completion, answers.candidate):
@@ -105,7 +105,7 @@ def _compared(answers: Answers, completion: str, comparison: Comparison, questio
     return decision
 
 
-def _holds(answers: Answers, question: Question) -> bool:
+def _holds(answers: Answers, question: TypedQuestion) -> bool:
     """Whether a sentence has the reference's answer in it: what it says of it only its meaning tells."""
     answer, reference = answers.candidate.text, answers.parts[0]
     if answers.candidate.how in ("boxed", "hashes") or not 1 < words(answer) <= _LONGEST_HOLDING:
@@ -120,7 +120,7 @@ def _holds(answers: Answers, question: Question) -> bool:
     )
 
 
-def _parts(answers: Answers, completion: str, comparison: Comparison, question: Question) -> Decision:
+def _parts(answers: Answers, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision:
     """A reference of several parts: all of them must be there."""
     wanted, found = answers.parts, boxes_of(answers.candidate)
     if same_text(" ".join(wanted), " ".join(found)):
@@ -156,7 +156,7 @@ def _all_stated(wanted: tuple[str, ...], found: tuple[str, ...], completion: str
     return all(any(comparison.same(part, value) for value in values) for part in missing)
 
 
-def _listed(reference: str, completion: str, comparison: Comparison, question: Question) -> Decision | None:
+def _listed(reference: str, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision | None:
     """A reference with members may be answered by a list, one item a line."""
     items = ", ".join(listed(completion))
     if "," not in items:
@@ -166,7 +166,7 @@ def _listed(reference: str, completion: str, comparison: Comparison, question: Q
     return Decision(True, "list", "list.items") if equal else None
 
 
-def _single(reference: str, answers: Answers, comparison: Comparison, question: Question) -> Decision:
+def _single(reference: str, answers: Answers, comparison: Comparison, question: TypedQuestion) -> Decision:
     candidate = answers.candidate
     answer = _one_box(candidate, comparison)
     if rule := same_text(reference, answer):
@@ -196,7 +196,7 @@ def _one_box(candidate: FinalAnswer, comparison: Comparison) -> str:
 
 
 def _choice(
-    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: Question
+    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: TypedQuestion
 ) -> Decision | None:
     if question.type != "C" and not (has_label(reference) or has_label(answer)):
         return None
@@ -223,7 +223,9 @@ def _choice(
     return Decision(False, "letter", "choice.none")
 
 
-def _state(reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: Question) -> Decision | None:
+def _state(
+    reference: str, answer: str, sentence: str, candidate: FinalAnswer, question: TypedQuestion
+) -> Decision | None:
     vocabulary = vocabulary_of(reference, question.text)
     if vocabulary is None:
         return None
@@ -245,7 +247,7 @@ def _state_rule(vocabulary: Vocabulary) -> str:
     return "state." + "-".join(dict.fromkeys(vocabulary.values())).replace(" ", "_")
 
 
-def _brackets(reference: str, answer: str, question: Question) -> Decision | None:
+def _brackets(reference: str, answer: str, question: TypedQuestion) -> Decision | None:
     equal = same_closing(reference, answer, question.text)
     return None if equal is None else Decision(equal, "brackets", "brackets.closing")
 
@@ -258,7 +260,7 @@ def _formula(reference: str, answer: str) -> Decision | None:
     return Decision(True, "expression", "expression.logic") if equal else Decision(None, "semantic")
 
 
-def _wording(reference: str, answer: str, question: Question) -> Decision | None:
+def _wording(reference: str, answer: str, question: TypedQuestion) -> Decision | None:
     """Strings: the same letters; in a list of words the same words, whatever separates them."""
     if same_wording(reference, answer, raised=question.type == "D"):
         return Decision(True, "text_equal", "text.wording")
@@ -274,7 +276,7 @@ def _wording(reference: str, answer: str, question: Question) -> Decision | None
     return None
 
 
-def _contained(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision | None:
+def _contained(reference: str, answer: str, candidate: FinalAnswer, question: TypedQuestion) -> Decision | None:
     """A word that a sentence gives in so many letters, or begins with before it explains."""
     if candidate.how != "boxed" and words(reference) and leads(answer, reference):
         return Decision(True, "text_equal", "text.contained")
@@ -286,7 +288,7 @@ def _contained(reference: str, answer: str, candidate: FinalAnswer, question: Qu
 
 
 def _value(
-    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: Question
+    reference: str, answer: str, candidate: FinalAnswer, comparison: Comparison, question: TypedQuestion
 ) -> Decision | None:
     if is_prose(reference):
         value = _value_of(sentences(reference)[-1], question) if question.type in (None, "A") else None
@@ -314,13 +316,13 @@ def _value(
     return None if found is None else Decision(found.equal, found.reason, found.rule)
 
 
-def _value_of(sentence: str, question: Question) -> str | None:
+def _value_of(sentence: str, question: TypedQuestion) -> str | None:
     """The one value a sentence gives, or how many it gives of what the question asks to count."""
     counted = counted_in(sentence, question.counted) if question.counted else None
     return counted or value_in(sentence)
 
 
-def _words(reference: str, answer: str, candidate: FinalAnswer, question: Question) -> Decision:
+def _words(reference: str, answer: str, candidate: FinalAnswer, question: TypedQuestion) -> Decision:
     if candidate.how != "boxed" and hedged(answer):
         return Decision(None, "hedged")
     pairs = ((reference, tidy(answer)), (answer, tidy(reference))) if candidate.how == "boxed" else ()

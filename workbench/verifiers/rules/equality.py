@@ -11,8 +11,8 @@ from workbench.verifiers.rules.calendar import compare_moments, moment
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.equations import constant_in, same_expression
 from workbench.verifiers.rules.numbers import exact, is_printed
-from workbench.verifiers.rules.quantities import Asked, same_measure
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.quantities import WantedForm, same_measure
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.shapes import same_shape
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.states import same_term
@@ -72,7 +72,7 @@ _ARROW = re.compile(r"\\(?:[lL]ong)?rightarrow(?![A-Za-z])|\\to(?![A-Za-z])|\\ri
 _COMMA_DECIMAL = re.compile(r"[-−]?\d+,\d+")
 _PLAIN_DECIMAL = re.compile(r"[-−]?\d+(?:\.\d+)?|[-−]?\\[dt]?frac\s*\{?\d+\}?\s*\{?\d+\}?|[-−]?\d+/\d+")
 _ZERO_MEMBER = re.compile(r"(?<![\d.,])-?\d{1,3}[,;]\s?0\d{0,1}(?!\d)(?=\d?(?:\D|\Z))(?<=0\d)|(?<![\d.,])0\d+[,;]\s?\d")
-_PLAIN = Asked()
+_PLAIN = WantedForm()
 _LONG_DECIMAL = re.compile(r"\d[\d.]{14}")
 _LONE_DOLLAR = re.compile(r"(?<!\\)\$\s?-?[\d.]|\d\s?\$\s*\Z")
 _DEEPEST = 3
@@ -105,7 +105,7 @@ class Equality(NamedTuple):
         return _REASONS[self.rule.partition(".")[0]]
 
 
-class _Read(NamedTuple):
+class _SpecialReading(NamedTuple):
     """What a special way to read two answers gave."""
 
     equality: Equality | None
@@ -119,7 +119,7 @@ class Comparison:
         symbolic: Asked about what the rules can't read.
     """
 
-    def __init__(self, question: Question, symbolic: Symbolic) -> None:
+    def __init__(self, question: TypedQuestion, symbolic: Symbolic) -> None:
         self._question = question
         self._symbolic = symbolic
 
@@ -167,7 +167,7 @@ class Comparison:
                 return None if found.equal is None else Equality(found.equal, found.rule)
         return self._one_value(_unmathed(reference), _unmathed(candidate), ours, theirs)
 
-    def _decimal_commas(self, ours: str, theirs: str) -> _Read | None:
+    def _decimal_commas(self, ours: str, theirs: str) -> _SpecialReading | None:
         """``3,5`` is a list of digits or three and a half: both readings of both answers must agree."""
         ours, theirs = ours.replace("{,}", ","), theirs.replace("{,}", ",")
         one, other = _COMMA_DECIMAL.fullmatch(ours), _COMMA_DECIMAL.fullmatch(theirs)
@@ -178,9 +178,9 @@ class Comparison:
         ):
             if not (one or _PLAIN_DECIMAL.fullmatch(ours)) or not (other or _PLAIN_DECIMAL.fullmatch(theirs)):
                 parted = _ZERO_MEMBER.search(ours + " " + theirs) or not ("\\" in ours or "\\" in theirs)
-                return _Read(None) if parted else None
+                return _SpecialReading(None) if parted else None
             found = same_measure(ours.replace(",", "."), theirs.replace(",", "."), _PLAIN)
-            return _Read(Equality(*found) if found else None)
+            return _SpecialReading(Equality(*found) if found else None)
         return None
 
     def _written_out(self, ours: str, theirs: str) -> Equality | None:

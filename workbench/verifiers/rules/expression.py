@@ -58,16 +58,16 @@ def read(tokens: list[str]) -> list[Node]:
         NotUnderstood: it is not an expression, or uses what this package doesn't read.
         TooComplex: it is too deep, or its numbers are too large.
     """
-    first = _Parser(tokens)
+    first = _ExpressionParser(tokens)
     trees = [first.parse()]
     if first.met_slash:
-        trees.append(_Parser(tokens, tight=True).parse())
+        trees.append(_ExpressionParser(tokens, tight=True).parse())
     if first.met_log:
-        trees.append(_Parser(tokens, decimal=True).parse())
+        trees.append(_ExpressionParser(tokens, decimal=True).parse())
     return trees
 
 
-class _Parser(Cursor):
+class _ExpressionParser(Cursor):
     """One pass over the tokens.
 
     Args:

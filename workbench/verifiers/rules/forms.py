@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.words import names_place
 
@@ -59,7 +59,7 @@ _BRACKETED = re.compile(r"[\[\]]([^()\[\]]*)[,;]([^()\[\]]*)[)\[\]]|\(([^()\[\]]
 _VECTOR = re.compile(r"\bvectors?\b|\bmatri|\bcomponents?\b", re.IGNORECASE)
 
 
-def is_place(reference: str, answer: str, question: Question) -> bool:
+def is_place(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether an answer is an ordinal where the reference is a number: 24th for 24, 第24, twenty-fourth."""
     said = tidy(answer)
     if not _MAY_BE_PLACE.search(said) or not (_PLACE.search(said) or names_place(said)):
@@ -68,7 +68,7 @@ def is_place(reference: str, answer: str, question: Question) -> bool:
     return not (_PLACE.search(ours) or names_place(ours) or _ASKS_PLACE.search(question.text[-_TAIL:]))
 
 
-def is_rough(reference: str, answer: str, before: str, question: Question) -> bool:
+def is_rough(reference: str, answer: str, before: str, question: TypedQuestion) -> bool:
     """Whether an answer only comes near a whole number: "~24", "about 24", "24左右"; the question asks for no rounding.
 
     Args:
@@ -92,7 +92,7 @@ def has_no_value(reference: str, answer: str) -> bool:
     return _INFINITE.search(answer) is not None and not _INFINITE.search(reference)
 
 
-def is_interval(reference: str, answer: str, question: Question) -> bool:
+def is_interval(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether brackets make an interval of what the reference has as a point: ``[-2, 2]`` for ``(-2, 2)``."""
     if not question.points or _VECTOR.search(question.text[-_TAIL:]):
         return False

@@ -26,7 +26,7 @@ _DEEPEST = 4
 LOWEST, HIGHEST = "-∞", "∞"
 
 
-class Interval(NamedTuple):
+class IntervalForm(NamedTuple):
     """One interval: its ends as written and whether they belong to it."""
 
     low: str
@@ -35,7 +35,7 @@ class Interval(NamedTuple):
     has_high: bool
 
 
-def intervals(text: str, depth: int = 0) -> tuple[str | None, list[Interval]] | None:
+def intervals(text: str, depth: int = 0) -> tuple[str | None, list[IntervalForm]] | None:
     """The intervals a text describes, and the variable it names if any; None when it describes none.
 
     Takes ``(1, 2]``, ``[1, ∞)``, unions, ``x > 2``, ``1 < x \\le 2``, ``x ∈ (1, 2)``, ``\\{x \\mid x > 2\\}``,
@@ -45,7 +45,7 @@ def intervals(text: str, depth: int = 0) -> tuple[str | None, list[Interval]] | 
     if depth > _DEEPEST:
         return None
     if _REALS.fullmatch(text) or _AROUND_REALS.fullmatch(text):
-        return None, [Interval(LOWEST, HIGHEST, False, False)]
+        return None, [IntervalForm(LOWEST, HIGHEST, False, False)]
     if (found := _without(text, depth) or _absolute(text)) is not None:
         return found
     head, member, tail = text.partition("∈")
@@ -60,7 +60,7 @@ def intervals(text: str, depth: int = 0) -> tuple[str | None, list[Interval]] | 
     return _of_shape(found_shape, depth + 1)
 
 
-def _without(text: str, depth: int) -> tuple[str | None, list[Interval]] | None:
+def _without(text: str, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
     """The reals without some points or one interval: ``ℝ ∖ {2}``, ``x ≠ 2``."""
     if (unequal := _UNEQUAL.fullmatch(text)) is not None:
         parts = [part for part in re.split(r",|\band\b", unequal[2]) if part.strip()]
@@ -77,12 +77,12 @@ def _without(text: str, depth: int) -> tuple[str | None, list[Interval]] | None:
         return None
     one = inner[1][0]
     return None, [
-        Interval(LOWEST, one.low, False, not one.has_low),
-        Interval(one.high, HIGHEST, not one.has_high, False),
+        IntervalForm(LOWEST, one.low, False, not one.has_low),
+        IntervalForm(one.high, HIGHEST, not one.has_high, False),
     ]
 
 
-def _all_conditions(text: str, depth: int) -> tuple[str | None, list[Interval]] | None:
+def _all_conditions(text: str, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
     """Two conditions that hold together: a bound on either side, or an interval and a point within it left out."""
     conditions = [part.strip() for part in _ALL_OF.split(text) if part.strip()]
     if len(conditions) != 2:
@@ -97,52 +97,52 @@ def _all_conditions(text: str, depth: int) -> tuple[str | None, list[Interval]] 
         return None
     point, around = holed[0].high, whole[0]
     return first[0], [
-        Interval(around.low, point, around.has_low, False),
-        Interval(point, around.high, False, around.has_high),
+        IntervalForm(around.low, point, around.has_low, False),
+        IntervalForm(point, around.high, False, around.has_high),
     ]
 
 
-def _overlap(name: str | None, one: Interval, other: Interval) -> tuple[str | None, list[Interval]] | None:
+def _overlap(name: str | None, one: IntervalForm, other: IntervalForm) -> tuple[str | None, list[IntervalForm]] | None:
     """What lies above one bound and below the other; None for two bounds on the same side."""
     below, above = (one, other) if one.low == LOWEST else (other, one)
     if below.low != LOWEST or above.high != HIGHEST:
         return None
-    return name, [Interval(above.low, below.high, above.has_low, below.has_high)]
+    return name, [IntervalForm(above.low, below.high, above.has_low, below.has_high)]
 
 
-def _between(points: list[str]) -> list[Interval]:
+def _between(points: list[str]) -> list[IntervalForm]:
     """The open intervals between points given in increasing order."""
     ends = [LOWEST, *points, HIGHEST]
-    return [Interval(low, high, False, False) for low, high in pairwise(ends)]
+    return [IntervalForm(low, high, False, False) for low, high in pairwise(ends)]
 
 
-def _absolute(text: str) -> tuple[str | None, list[Interval]] | None:
+def _absolute(text: str) -> tuple[str | None, list[IntervalForm]] | None:
     """``|x| < a`` is between -a and a, ``|x| > a`` outside."""
     found = _ABSOLUTE.fullmatch(text)
     if found is None:
         return None
     name, sign, end = found[1], found[2], found[3]
     if sign in _LESS:
-        return name, [Interval(f"-{end}", end, _LESS[sign], _LESS[sign])]
-    return name, [Interval(LOWEST, f"-{end}", False, _MORE[sign]), Interval(end, HIGHEST, _MORE[sign], False)]
+        return name, [IntervalForm(f"-{end}", end, _LESS[sign], _LESS[sign])]
+    return name, [IntervalForm(LOWEST, f"-{end}", False, _MORE[sign]), IntervalForm(end, HIGHEST, _MORE[sign], False)]
 
 
-def merged(several: list[Interval]) -> list[Interval]:
+def merged(several: list[IntervalForm]) -> list[IntervalForm]:
     """Intervals without those that only continue the one before them: ``[0, 3] ∪ [3, 6]``."""
-    joined: list[Interval] = []
+    joined: list[IntervalForm] = []
     for one in several:
         last = joined[-1] if joined else None
         if last is not None and last.high == one.low and (last.has_high or one.has_low):
-            joined[-1] = Interval(last.low, one.high, last.has_low, one.has_high)
+            joined[-1] = IntervalForm(last.low, one.high, last.has_low, one.has_high)
         else:
             joined.append(one)
     return joined
 
 
-def _of_shape(found: Shape, depth: int) -> tuple[str | None, list[Interval]] | None:
+def _of_shape(found: Shape, depth: int) -> tuple[str | None, list[IntervalForm]] | None:
     if found.kind in ("interval", "tuple") and len(found.parts) == 2:
         low, high = (_end(part) for part in found.parts)
-        return None, [Interval(low, high, found.closed[0], found.closed[1])]
+        return None, [IntervalForm(low, high, found.closed[0], found.closed[1])]
     if found.kind == "builder":
         return _all_conditions(found.parts[1], depth)
     if found.kind not in ("union", "list"):
@@ -157,7 +157,7 @@ def _of_shape(found: Shape, depth: int) -> tuple[str | None, list[Interval]] | N
     return next(iter(names), None), [one for _, several in known for one in several]
 
 
-def _inequality(text: str) -> tuple[str | None, list[Interval]] | None:
+def _inequality(text: str) -> tuple[str | None, list[IntervalForm]] | None:
     signs = _COMPARE.findall(text)
     if not signs or len(signs) > 2:
         return None
@@ -169,13 +169,13 @@ def _inequality(text: str) -> tuple[str | None, list[Interval]] | None:
     if not _VARIABLE.fullmatch(terms[1]):
         return None
     if all(sign in _LESS for sign in signs):
-        return terms[1], [Interval(_end(terms[0]), _end(terms[2]), _LESS[signs[0]], _LESS[signs[1]])]
+        return terms[1], [IntervalForm(_end(terms[0]), _end(terms[2]), _LESS[signs[0]], _LESS[signs[1]])]
     if all(sign in _MORE for sign in signs):
-        return terms[1], [Interval(_end(terms[2]), _end(terms[0]), _MORE[signs[1]], _MORE[signs[0]])]
+        return terms[1], [IntervalForm(_end(terms[2]), _end(terms[0]), _MORE[signs[1]], _MORE[signs[0]])]
     return None
 
 
-def _one_sided(left: str, sign: str, right: str) -> tuple[str | None, list[Interval]] | None:
+def _one_sided(left: str, sign: str, right: str) -> tuple[str | None, list[IntervalForm]] | None:
     if not _VARIABLE.fullmatch(left):
         if not _VARIABLE.fullmatch(right):
             return None
@@ -185,7 +185,7 @@ def _one_sided(left: str, sign: str, right: str) -> tuple[str | None, list[Inter
         less = sign in _LESS
     closed = _LESS.get(sign, False) or _MORE.get(sign, False)
     end = _end(right)
-    return left, [Interval(LOWEST, end, False, closed) if less else Interval(end, HIGHEST, closed, False)]
+    return left, [IntervalForm(LOWEST, end, False, closed) if less else IntervalForm(end, HIGHEST, closed, False)]
 
 
 def _end(text: str) -> str:

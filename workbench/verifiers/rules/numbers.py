@@ -26,7 +26,7 @@ _DOUBLE_ERROR = Fraction(1, 2**50)
 _FLOAT_ERROR = Fraction(1, 2**48)
 
 
-class Number(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A rational value and how it was written."""
 
     value: Fraction
@@ -42,7 +42,7 @@ class Number(NamedTuple):
         """Whether enough digits are shown to read the number as a rounding of a finer value."""
         return self.digits >= 3 or (self.digits == 2 and self.places >= 2)
 
-    def times(self, factor: Fraction) -> Number:
+    def times(self, factor: Fraction) -> WrittenNumber:
         """The number in a unit ``factor`` times smaller, as finely written as before."""
         return self if factor == 1 else self._replace(value=self.value * factor, step=abs(self.step * factor))
 
@@ -78,14 +78,14 @@ _ABOUT = re.compile(r"(?:≈|about |approximately |approx\.? |roughly |around )\
 _LETTERS_FIRST = re.compile(r"[A-Za-z]")
 
 
-def exact(text: str) -> Number | None:
+def exact(text: str) -> WrittenNumber | None:
     """The number a whole text writes, or None when it is not one number.
 
     Raises:
         TooComplex: digits or exponents beyond what the rules compute.
     """
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
-        return Number(Fraction(int(text)))
+        return WrittenNumber(Fraction(int(text)))
     if len(text) > MAX_NUMBER:
         return None
     found = leading(plain(text))
@@ -109,7 +109,7 @@ def both(read: Callable[[str], Value | None], a: str, b: str) -> tuple[Value, Va
     return first, second
 
 
-def equal(a: Number, b: Number) -> bool:
+def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
     """Equal values, or the coarser decimal is the other value rounded to the digits it shows (never truncated)."""
     if a.value == b.value:
         return True
@@ -120,7 +120,7 @@ def equal(a: Number, b: Number) -> bool:
     return _is_computed(a, b.value, b.digits) or _is_computed(b, a.value, a.digits)
 
 
-def _is_computed(shown: Number, value: Fraction, digits: int) -> bool:
+def _is_computed(shown: WrittenNumber, value: Fraction, digits: int) -> bool:
     """Whether a decimal of very many digits is what a program prints of a value: cut off, or wrong in its last bits."""
     if shown.digits < MANY_DIGITS or digits >= MANY_DIGITS or (value.denominator == 1 and abs(value) >= _EXACT_WHOLE):
         return False
@@ -128,19 +128,19 @@ def _is_computed(shown: Number, value: Fraction, digits: int) -> bool:
     return off < shown.step or (shown.digits >= _DOUBLE_DIGITS and off <= abs(value) * _DOUBLE_ERROR)
 
 
-def is_printed(number: Number, value: float) -> bool:
+def is_printed(number: WrittenNumber, value: float) -> bool:
     """Whether a decimal is what a program prints of a value known as a double."""
     return (
         number.digits >= _DOUBLE_DIGITS and abs(number.value - Fraction(value)) <= abs(Fraction(value)) * _DOUBLE_ERROR
     )
 
 
-def close_to(value: Fraction, number: Number) -> bool:
+def close_to(value: Fraction, number: WrittenNumber) -> bool:
     """Whether an irrational value, given to about 14 digits, rounds to a decimal."""
     return number.rounds and abs(value - number.value) <= number.step / 2 + abs(value) * _FLOAT_ERROR
 
 
-def leading(text: str) -> tuple[Number, str] | None:
+def leading(text: str) -> tuple[WrittenNumber, str] | None:
     """The number a ``plain`` text begins with and the text after it (spaces kept); None when there is none."""
     if whole := _PLAIN.fullmatch(text):
         return (_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
@@ -148,7 +148,7 @@ def leading(text: str) -> tuple[Number, str] | None:
         text = text[about.end() :]
     if _LETTERS_FIRST.match(text):
         words = leading_number(text)
-        return (Number(words[0]), " " + words[1] if words[1] else "") if words else None
+        return (WrittenNumber(words[0]), " " + words[1] if words[1] else "") if words else None
     found = _NUMBER.match(text)
     number = _read(found) if found else None
     if found is None or number is None:
@@ -156,13 +156,13 @@ def leading(text: str) -> tuple[Number, str] | None:
     return _signed(number, found), text[found.end() :]
 
 
-def _signed(number: Number, found: re.Match[str]) -> Number:
+def _signed(number: WrittenNumber, found: re.Match[str]) -> WrittenNumber:
     scale = found["scale"]
     factor = -1 if found["sign"] == "-" else 1
     return number.times(Fraction(factor * SCALES[scale] if scale else factor))
 
 
-def _read(found: re.Match[str]) -> Number | None:
+def _read(found: re.Match[str]) -> WrittenNumber | None:
     """The unsigned number of a match."""
     if (text := found["decimal"]) is not None:
         whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
@@ -188,16 +188,16 @@ def _bounded(exponent: str) -> int:
     return size
 
 
-def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> Number:
+def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> WrittenNumber:
     """The number ``whole.places`` times ten to the exponent."""
     value = int(whole + (places or "") or "0")
     if sign == "-":
         value = -value
     if not places:
-        return Number(Fraction(value) * Fraction(10) ** exponent if exponent else Fraction(value))
+        return WrittenNumber(Fraction(value) * Fraction(10) ** exponent if exponent else Fraction(value))
     power = exponent - len(places)
     step = Fraction(1, 10**-power) if power <= 0 else Fraction(10**power)
-    return Number(value * step, len((whole + places).lstrip("0")), len(places), step)
+    return WrittenNumber(value * step, len((whole + places).lstrip("0")), len(places), step)
 
 
 def _simple(text: str) -> Fraction:
@@ -205,35 +205,35 @@ def _simple(text: str) -> Fraction:
     return Fraction(int(whole + places), 10 ** len(places))
 
 
-def _ratio(whole: str | None, above: str, below: str) -> Number | None:
+def _ratio(whole: str | None, above: str, below: str) -> WrittenNumber | None:
     """A fraction, or a mixed fraction: whole and a proper fraction of whole numbers."""
     top, bottom = _simple(above), _simple(below)
     if bottom == 0:
         return None
     if whole is None:
-        return Number(top / bottom)
+        return WrittenNumber(top / bottom)
     if not 0 < top < bottom or "." in above + below:
         return None
-    return Number(int(whole) + top / bottom)
+    return WrittenNumber(int(whole) + top / bottom)
 
 
-def _power(base: int, exponent: int) -> Number | None:
+def _power(base: int, exponent: int) -> WrittenNumber | None:
     """A whole number raised to a written power, bounded before it is computed."""
     if base == 0 and exponent <= 0:
         return None
     if base.bit_length() * abs(exponent) > MAX_BITS:
         raise TooComplex("a power too large to write out")
-    return Number(Fraction(base) ** exponent)
+    return WrittenNumber(Fraction(base) ** exponent)
 
 
-def _repeating(start: str, block: str) -> Number:
+def _repeating(start: str, block: str) -> WrittenNumber:
     """``start`` followed by ``block`` for ever."""
     whole, _, places = start.partition(".")
     before = int(whole + places or "0")
-    return Number((before + Fraction(int(block), 10 ** len(block) - 1)) / 10 ** len(places))
+    return WrittenNumber((before + Fraction(int(block), 10 ** len(block) - 1)) / 10 ** len(places))
 
 
-def _endless(text: str) -> Number | None:
+def _endless(text: str) -> WrittenNumber | None:
     """A decimal with "..." after it: repeating when its last digits already repeat, else nothing certain."""
     whole, _, places = text.partition(".")
     for size in range(1, len(places) // 2 + 1):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from workbench.verifiers.rules.bases import asked_base, same_based
 from workbench.verifiers.rules.calendar import NAMES_OF_TIME, compare_moments, is_clock
 from workbench.verifiers.rules.danger import MAX_DIGITS
-from workbench.verifiers.rules.numbers import MAX_NUMBER, Number, both, close_to, equal, leading
+from workbench.verifiers.rules.numbers import MAX_NUMBER, WrittenNumber, both, close_to, equal, leading
 from workbench.verifiers.rules.ratios import same_ratio
 from workbench.verifiers.rules.spelling import plain
 from workbench.verifiers.rules.units import Unit, unit
@@ -60,7 +60,7 @@ _NAMED_TWICE = (("°", "°C"), ("°", "°F"), ("C", "°C"), ("F", "°F"), ("lb",
 _MAX_PARTS = 3
 
 
-class Asked(NamedTuple):
+class WantedForm(NamedTuple):
     """How the question wants its answer written."""
 
     percent: bool = False
@@ -76,7 +76,7 @@ class Asked(NamedTuple):
 class Quantity(NamedTuple):
     """A number, the unit or counted thing after it, and what makes either doubtful."""
 
-    number: Number
+    number: WrittenNumber
     pi: int = 0
     """The power of pi the number is multiplied by."""
     unit: Unit | None = None
@@ -88,15 +88,15 @@ class Quantity(NamedTuple):
     """The unit may be a variable: a letter straight after the digits (``5m``)."""
 
 
-def asked(question: str) -> Asked:
+def asked(question: str) -> WantedForm:
     """What the end of a question says about the form of its answer."""
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
-    return Asked(percent, degrees, asked_base(end), "ratio " in end or "proportion" in end)
+    return WantedForm(percent, degrees, asked_base(end), "ratio " in end or "proportion" in end)
 
 
-def same_measure(a: str, b: str, question: Asked) -> Ruling | None:
+def same_measure(a: str, b: str, question: WantedForm) -> Ruling | None:
     """Whether two texts are the same number, quantity, date or time, and the rule that decided.
 
     None when either is none of these, or the two are of different kinds.
@@ -115,7 +115,7 @@ def same_measure(a: str, b: str, question: Asked) -> Ruling | None:
     return _same_quantity(a, b, question)
 
 
-def _same_quantity(a: str, b: str, question: Asked) -> Ruling | None:
+def _same_quantity(a: str, b: str, question: WantedForm) -> Ruling | None:
     """Whether two texts are the same number or quantity; None when either is none or their words can't be compared."""
     if (quantities := both(quantity, a, b)) is None:
         return None
@@ -138,7 +138,7 @@ def _numbers(first: Quantity, second: Quantity, a: str, b: str) -> Ruling:
     return (True, "number.rounding") if equal(first.number, second.number) else (False, "number.differs")
 
 
-def _one_sided(bare: Quantity, other: Quantity, question: Asked) -> Ruling | None:
+def _one_sided(bare: Quantity, other: Quantity, question: WantedForm) -> Ruling | None:
     """A plain number against one with a unit: the unit is dropped, unless it changes the value."""
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
@@ -196,7 +196,7 @@ def _read(text: str, parts: int) -> Quantity | None:
     elif "°" in text and (angle := _SEXAGESIMAL.fullmatch(text)):
         return _angle(angle)
     found = leading(text)
-    number, rest = found or (Number(Fraction(1)), text)
+    number, rest = found or (WrittenNumber(Fraction(1)), text)
     pi = 0
     if "π" in rest and (multiple := _PI.match(rest.lstrip(" *") if found else rest)) and not (found and multiple[1]):
         number, rest, pi = _times_pi(number, multiple, rest)
@@ -209,7 +209,7 @@ def _read(text: str, parts: int) -> Quantity | None:
     return _with_unit(Quantity(number, pi), rest, parts)
 
 
-def _times_pi(number: Number, multiple: re.Match[str], rest: str) -> tuple[Number, str, int]:
+def _times_pi(number: WrittenNumber, multiple: re.Match[str], rest: str) -> tuple[WrittenNumber, str, int]:
     """The number times the multiple of pi after it, and the text after both."""
     factor = Fraction(int(multiple[2] or 1), int(multiple[3] or multiple[4] or 1))
     sign = -1 if multiple[1] == "-" else 1
@@ -277,7 +277,7 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
     part = second.number.times(smaller.factor / first.factor)
     if part.value < 0 or amount.number.value < 0:
         return None
-    whole = Number(amount.number.value + part.value, part.digits + 1 if part.step else 0, part.places, part.step)
+    whole = WrittenNumber(amount.number.value + part.value, part.digits + 1 if part.step else 0, part.places, part.step)
     return Quantity(whole, unit=first, name=name)
 
 
@@ -285,4 +285,4 @@ def _angle(angle: re.Match[str]) -> Quantity:
     """Degrees, minutes and seconds of arc."""
     sign, degrees, minutes, seconds = angle.groups()
     size = Fraction(int(degrees)) + Fraction(minutes or 0) / 60 + Fraction(seconds or 0) / 3600
-    return Quantity(Number(-size if sign else size), unit=unit("°"), name="°")
+    return Quantity(WrittenNumber(-size if sign else size), unit=unit("°"), name="°")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from workbench.verifiers.rules.options import options
-from workbench.verifiers.rules.quantities import Asked, asked
+from workbench.verifiers.rules.quantities import WantedForm, asked
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.units import Unit, unit
 
@@ -56,7 +56,7 @@ _RESTATED = 3
 _TAIL = 1_500
 
 
-class Question:
+class TypedQuestion:
     """A question and its answer subtype.
 
     Attributes:
@@ -79,7 +79,7 @@ class Question:
         return options(self.text, numbered=self.type == "C")
 
     @cached_property
-    def asked(self) -> Asked:
+    def asked(self) -> WantedForm:
         """Whether it asks for a percentage, for degrees, in another base."""
         return asked(self.text)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from workbench.verifiers.rules.intervals import intervals, merged
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.structure import Shape, names_and_value, shape
 
 Same = Callable[[str, str], bool | None]
@@ -26,14 +26,16 @@ _AND = re.compile(r"\band\b|\bund\b|\bet\b|和")
 _NUMERIC = re.compile(r"[\d=<>≤≥]|\\[a-z]")
 
 
-class Found(NamedTuple):
+class ShapeComparison(NamedTuple):
     """What comparing shapes gave; ``equal`` is None when some part could not be compared."""
 
     equal: bool | None
     rule: str
 
 
-def same_shape(reference: str, candidate: str, question: Question, same: Same, outermost: bool) -> Found | None:
+def same_shape(
+    reference: str, candidate: str, question: TypedQuestion, same: Same, outermost: bool
+) -> ShapeComparison | None:
     """Compare two tidy answers part by part; None when neither has parts.
 
     Args:
@@ -60,31 +62,31 @@ def same_shape(reference: str, candidate: str, question: Question, same: Same, o
     if ours is None or theirs is None:
         return _one_has_parts(ours or theirs, reference if ours is None else candidate, same, outermost)
     if ours.kind == theirs.kind == "builder":
-        return Found(_same_builder(ours, theirs, same), "builder")
+        return ShapeComparison(_same_builder(ours, theirs, same), "builder")
     if ours.kind == "matrix" or theirs.kind == "matrix":
-        return Found(_same_matrix(ours, theirs, same), "matrix")
+        return ShapeComparison(_same_matrix(ours, theirs, same), "matrix")
     if "interval" in (ours.kind, theirs.kind) or "union" in (ours.kind, theirs.kind):
-        return _same_intervals(reference, candidate, question, same) or Found(False, "interval")
+        return _same_intervals(reference, candidate, question, same) or ShapeComparison(False, "interval")
     if ours.kind == theirs.kind == "tuple":
-        return Found(_same_tuple(ours, theirs, question, same), "tuple")
+        return ShapeComparison(_same_tuple(ours, theirs, question, same), "tuple")
     if {ours.kind, theirs.kind} == {"set", "tuple"} or "builder" in (ours.kind, theirs.kind):
-        return Found(False, "set")
+        return ShapeComparison(False, "set")
     if "tuple" in (ours.kind, theirs.kind) and (
         _is_one_of_several(ours, reference)
         or _is_one_of_several(theirs, candidate)
         or (question.points and _AND.search(f"{reference} {candidate}"))
     ):
         # Two solutions are no pair.
-        return Found(None, "tuple")
+        return ShapeComparison(None, "tuple")
     if "tuple" in (ours.kind, theirs.kind):
-        return Found(_same_members(_by_name(ours.parts), _by_name(theirs.parts), True, same), "tuple")
+        return ShapeComparison(_same_members(_by_name(ours.parts), _by_name(theirs.parts), True, same), "tuple")
     kind = "set" if "set" in (ours.kind, theirs.kind) else "list"
     if kind == "list" and _is_alternative(reference) != _is_alternative(candidate) and _are_propositions(ours, theirs):
-        return Found(None, kind)
+        return ShapeComparison(None, kind)
     if question.roots and _are_of_several(ours) != _are_of_several(theirs):
-        return Found(None, kind)
+        return ShapeComparison(None, kind)
     ordered = kind == "list" and question.ordered
-    return Found(_same_members(ours.parts, theirs.parts, ordered, same), kind)
+    return ShapeComparison(_same_members(ours.parts, theirs.parts, ordered, same), kind)
 
 
 def _is_one_of_several(found: Shape, text: str) -> bool:
@@ -111,15 +113,15 @@ def _are_propositions(*lists: Shape) -> bool:
     return not any(_NUMERIC.search(part) for found in lists for part in found.parts)
 
 
-def _same_intervals(reference: str, candidate: str, question: Question, same: Same) -> Found | None:
+def _same_intervals(reference: str, candidate: str, question: TypedQuestion, same: Same) -> ShapeComparison | None:
     ours, theirs = intervals(reference), intervals(candidate)
     if ours is None or theirs is None:
         return None
     if ours[0] and theirs[0] and ours[0] != theirs[0]:
-        return Found(False, "interval")
+        return ShapeComparison(False, "interval")
     these, those = merged(ours[1]), merged(theirs[1])
     if len(these) != len(those):
-        return Found(False, "interval")
+        return ShapeComparison(False, "interval")
 
     def equal(one: int, other: int) -> bool | None:
         a, b = these[one], those[other]
@@ -127,22 +129,22 @@ def _same_intervals(reference: str, candidate: str, question: Question, same: Sa
             return False
         return _all((_same_end(a.low, b.low, same), _same_end(a.high, b.high, same)))
 
-    return Found(_matched(len(these), equal), "interval")
+    return ShapeComparison(_matched(len(these), equal), "interval")
 
 
 def _same_end(one: str, other: str, same: Same) -> bool | None:
     return one == other if "∞" in (one[-1:], other[-1:]) else same(one, other)
 
 
-def _one_has_parts(parts: Shape | None, single: str, same: Same, outermost: bool) -> Found | None:
+def _one_has_parts(parts: Shape | None, single: str, same: Same, outermost: bool) -> ShapeComparison | None:
     """A set of one is its member; a number such as 1,234 may have been meant as a list."""
     if parts is None:
         return None
     if outermost and parts.kind == "set" and len(parts.parts) == 1 and parts.parts[0][:1] not in "∅\\{":
-        return Found(same(parts.parts[0], single), "set")
+        return ShapeComparison(same(parts.parts[0], single), "set")
     if parts.kind == "list" and re.fullmatch(r"\d{1,3}(?:,\d{3})+", single):
-        return Found(_same_members(parts.parts, single.split(","), False, same), "list")
-    return Found(False, parts.kind)
+        return ShapeComparison(_same_members(parts.parts, single.split(","), False, same), "list")
+    return ShapeComparison(False, parts.kind)
 
 
 def _same_builder(ours: Shape, theirs: Shape, same: Same) -> bool | None:
@@ -167,7 +169,7 @@ def _unit_vectors(text: str) -> Shape | None:
     return Shape("tuple", tuple(found.get(axis, "0") for axis in axes))
 
 
-def _same_tuple(ours: Shape, theirs: Shape, question: Question, same: Same) -> bool | None:
+def _same_tuple(ours: Shape, theirs: Shape, question: TypedQuestion, same: Same) -> bool | None:
     """Tuples member by member; ``[1, 2]`` and ``(1, 2)`` differ where they are intervals."""
     if ours.closed != theirs.closed and len(ours.parts) == 2 and not question.vectors:
         return False

@@ -31,18 +31,18 @@ class Unit(NamedTuple):
     """Whether an answer without a unit may mean this one; not so for ``%`` and ``°``, which change the value."""
 
 
-class _Entry(NamedTuple):
+class _UnitEntry(NamedTuple):
     """A row of the table: what the name stands for."""
 
     definition: str
     prefixes: str
 
 
-_SYMBOLS: dict[str, _Entry] = {}
-_NAMES: dict[str, _Entry] = {}
+_SYMBOLS: dict[str, _UnitEntry] = {}
+_NAMES: dict[str, _UnitEntry] = {}
 for _symbols, _names, _definition, _prefixes in UNITS:
-    _SYMBOLS.update(dict.fromkeys(_symbols.split(), _Entry(_definition, _prefixes)))
-    _NAMES.update(dict.fromkeys(_names.split(), _Entry(_definition, _prefixes)))
+    _SYMBOLS.update(dict.fromkeys(_symbols.split(), _UnitEntry(_definition, _prefixes)))
+    _NAMES.update(dict.fromkeys(_names.split(), _UnitEntry(_definition, _prefixes)))
 
 _TOKEN = re.compile(
     r" ?(?:(?P<name>[^\W\d_]+|°[CFK]?|[%‰$€£¥¢₹])(?:\^?(?P<power>-?[0-9]))?\.?|(?P<sign>[*/()]|-(?=[a-z])))"
@@ -130,7 +130,7 @@ def _lookup(name: str) -> Unit | None:
     return None
 
 
-def _defined(name: str, entry: _Entry) -> Unit | None:
+def _defined(name: str, entry: _UnitEntry) -> Unit | None:
     """The unit a definition stands for: ``=base``, or a number, an optional ``π`` or ``+offset``, and a unit."""
     definition = entry.definition
     if definition.startswith("="):

@@ -13,7 +13,7 @@ from workbench.verifiers.base import Isolation, Pending
 from workbench.verifiers.rules.answers import Answers, answers
 from workbench.verifiers.rules.decision import Decision, decide
 from workbench.verifiers.rules.equality import Symbolic, Unread, undecided
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 
 RULE_VERSION = "4"
 """Goes up with every change that may change a verdict."""
@@ -68,9 +68,9 @@ def _decide(item: VerifierInput, found: Answers, symbolic: Symbolic) -> Decision
 
 
 @lru_cache(maxsize=4)
-def _question(text: str, subtype: str | None) -> Question:
+def _question(text: str, subtype: str | None) -> TypedQuestion:
     """Completions of one question mostly come one after the other: what it says is looked up once."""
-    return Question(text, subtype)
+    return TypedQuestion(text, subtype)
 
 
 def _needs_worker(reference: str, candidate: str) -> bool | None:

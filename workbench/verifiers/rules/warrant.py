@@ -29,7 +29,7 @@ from workbench.verifiers.rules.qualifiers import (
     unknown_words,
     words,
 )
-from workbench.verifiers.rules.question import Question
+from workbench.verifiers.rules.question import TypedQuestion
 from workbench.verifiers.rules.solved import restates, unworked
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
 
@@ -70,7 +70,7 @@ _CALCULATED = (*_WORKED_OUT, "number", "quantity", "list", "tuple")
 _VALUES = ("text", "number", "quantity", "expression")
 
 
-def doubt(answers: Answers, completion: str, question: Question, rule: str) -> str | None:
+def doubt(answers: Answers, completion: str, question: TypedQuestion, rule: str) -> str | None:
     """The reason code of an abstention where a verdict "correct" would be unsure; None where nothing speaks against it.
 
     Args:
@@ -135,7 +135,7 @@ def _denied_between(answers: Answers) -> bool:
     return denying(text, {*words(answers.reference.text), "or", "boxed", "fbox"})
 
 
-def _left_open(reference: str, answer: str, question: Question) -> bool:
+def _left_open(reference: str, answer: str, question: TypedQuestion) -> bool:
     """Whether an answer denies an option or leaves open which of several it means; what options say does not count."""
     rest = answer.casefold()
     texts = [reference, *question.options.values()]
@@ -150,7 +150,7 @@ def _opening(answer: str) -> list[str]:
     return words(_PAUSE.split(answer, maxsplit=1)[0])
 
 
-def _not_the_value(reference: str, answer: str, question: Question, rule: str) -> str | None:
+def _not_the_value(reference: str, answer: str, question: TypedQuestion, rule: str) -> str | None:
     """What may be wrong with an answer that has the reference's value."""
     kind = rule.partition(".")[0]
     if kind in ("number", "quantity"):
@@ -170,7 +170,7 @@ def _not_the_value(reference: str, answer: str, question: Question, rule: str) -
     return "unsolved" if kind in _WORKED_OUT and unworked(reference, answer, question.text) else None
 
 
-def _other_outside(reference: str, answer: str, around: Surroundings, question: Question, rule: str) -> bool:
+def _other_outside(reference: str, answer: str, around: Surroundings, question: TypedQuestion, rule: str) -> bool:
     """Whether a unit, currency or noun outside a box makes another thing of what is in it: ``€\\boxed{5}``."""
     sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
     behind, noun = (found["sign"] or "", found["noun"] or "") if found else ("", "")

@@ -13,7 +13,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from workbench.render.inert import inert
-from workbench.web.reward.refusing import Refused, refusal
+from workbench.web.reward.refusing import RequestRefused, refusal
 from workbench.web.serve.addresses import Address
 
 LOG = logging.getLogger("workbench.reward")
@@ -26,7 +26,7 @@ SLOWEST = 1 << 16
 
 MOST_BODY = 128 << 20
 MOST_IN_FLIGHT = 256 << 20
-"""What is taken by default; see `Rules`."""
+"""What is taken by default; see `RequestRules`."""
 
 HEALTH = "/health"
 
@@ -35,7 +35,7 @@ _HOST = re.compile(r"(?P<name>[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?)(?::\d{1,5})?
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-class Rules(Struct, frozen=True, kw_only=True):
+class RequestRules(Struct, frozen=True, kw_only=True):
     """What requests have to keep to.
 
     Attributes:
@@ -52,7 +52,7 @@ class Rules(Struct, frozen=True, kw_only=True):
     hosts: frozenset[str] = frozenset()
 
 
-class Gate:
+class RewardGate:
     """Checks every request before anything else sees it, and knows how many are under way.
 
     Attributes:
@@ -62,7 +62,7 @@ class Gate:
         stopping: Nothing more is taken.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: RequestRules) -> None:
         self.rules = rules
         self.in_flight = 0
         self.known: set[web.RequestHandler] = set()
@@ -78,13 +78,13 @@ class Gate:
             with self._one_more():
                 self._require_known(request)
                 return await handler(request)
-        except Refused as refused:
+        except RequestRefused as refused:
             return self._refuse(request, refused)
         except web.HTTPException as error:
-            return self._refuse(request, Refused(error.status, f"{error.reason}."))
+            return self._refuse(request, RequestRefused(error.status, f"{error.reason}."))
         except Exception as error:
             LOG.error("%s: %s", _shown(request), inert(f"{type(error).__name__}: {error}"[:300]))
-            return self._refuse(request, Refused(500, "The server failed on this request.", closes=True))
+            return self._refuse(request, RequestRefused(500, "The server failed on this request.", closes=True))
 
     @asynccontextmanager
     async def body(self, request: web.Request) -> AsyncIterator[bytearray]:
@@ -94,9 +94,9 @@ class Gate:
             Refused: It is of another type, too large or too slow, there is no room for it, or the server stops.
         """
         if self.stopping:
-            raise Refused(503, "The server stops. Ask again soon.", closes=True)
+            raise RequestRefused(503, "The server stops. Ask again soon.", closes=True)
         if request.content_type != "application/json" or "Content-Encoding" in request.headers:
-            raise Refused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
+            raise RequestRefused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
         room = _Room(self, request.content_length or 0)
         try:
             room.require(0)
@@ -119,7 +119,7 @@ class Gate:
                 room.require(len(body) + len(part))
                 body += part
         except (TimeoutError, ConnectionError, web.RequestPayloadError) as error:
-            raise Refused(408, "The body did not come.", closes=True) from error
+            raise RequestRefused(408, "The body did not come.", closes=True) from error
 
     async def until_idle(self) -> None:
         """Wait until every request that was taken is answered."""
@@ -140,18 +140,18 @@ class Gate:
         """Refuse pages of others, who can reach this machine through a browser, and whoever has no token."""
         if self.rules.token is None:
             if not self._answers_to(request.headers.get("Host", "")):
-                raise Refused(421, "This server has another name: start it with --allow-host NAME.", closes=True)
+                raise RequestRefused(421, "This server has another name: start it with --allow-host NAME.", closes=True)
         elif request.path != HEALTH:
             given = request.headers.get("Authorization", "").encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
-                raise Refused(401, "Give the server's token: Authorization: Bearer …", closes=True)
+                raise RequestRefused(401, "Give the server's token: Authorization: Bearer …", closes=True)
         if self.rules.token is None or request.path != HEALTH:
             self.known.add(request.protocol)
 
     def _answers_to(self, host: str) -> bool:
         return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts
 
-    def _refuse(self, request: web.Request, refused: Refused) -> web.Response:
+    def _refuse(self, request: web.Request, refused: RequestRefused) -> web.Response:
         LOG.info("%s %s: %s", refused.status, _shown(request), inert(refused.error[:300]))
         return refusal(refused)
 
@@ -159,7 +159,7 @@ class Gate:
 class _Room:
     """What one request has of the bytes in flight: all it announces at once, or what has come."""
 
-    def __init__(self, gate: Gate, announced: int) -> None:
+    def __init__(self, gate: RewardGate, announced: int) -> None:
         self._gate, self._announced = gate, announced
         self.taken = 0
 
@@ -172,9 +172,11 @@ class _Room:
         size = max(size, self._announced)
         rules = self._gate.rules
         if size > rules.max_body:
-            raise Refused(413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True)
+            raise RequestRefused(
+                413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True
+            )
         if self._gate.in_flight + size - self.taken > rules.in_flight:
-            raise Refused(503, "Too much is under way. Ask again soon.", closes=True)
+            raise RequestRefused(503, "Too much is under way. Ask again soon.", closes=True)
         self._gate.in_flight += size - self.taken
         self.taken = size
 

@@ -19,7 +19,7 @@ _NAMED = re.compile(r"field `([^`]*)`")
 _LONGEST = 1_000
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request is not taken.
 
     Attributes:
@@ -34,7 +34,7 @@ class Refused(Exception):
         self.status, self.error, self.field, self.closes = status, error, field, closes
 
 
-def refusal(refused: Refused) -> web.Response:
+def refusal(refused: RequestRefused) -> web.Response:
     """The answer to a request that is not taken."""
     document = RewardRefusal(error=refused.error[:_LONGEST], field=refused.field and refused.field[:_LONGEST])
     headers = {"Retry-After": str(RETRY_S)} if refused.status in (429, 503) else {}
@@ -48,21 +48,21 @@ def refusal(refused: Refused) -> web.Response:
     return answer
 
 
-def wrong_body(error: Exception) -> Refused:
+def wrong_body(error: Exception) -> RequestRefused:
     """What is wrong with a body, by the exception it raised."""
     match error:
         case FieldError():
-            return Refused(400, error.message, error.field)
+            return RequestRefused(400, error.message, error.field)
         case UsageError():
-            return Refused(400, str(error))
+            return RequestRefused(400, str(error))
         case WorkbenchError():
-            return Refused(503, str(error))
+            return RequestRefused(503, str(error))
         case RecursionError():
-            return Refused(400, "The body is nested too deeply.")
+            return RequestRefused(400, "The body is nested too deeply.")
         case UnicodeDecodeError():
-            return Refused(400, "The body is no UTF-8 text.")
+            return RequestRefused(400, "The body is no UTF-8 text.")
     place = _PLACE.match(str(error))
     wrong, field = (str(error), "") if place is None else (place["wrong"], place["field"])
     if (named := _NAMED.search(wrong)) is not None:
         field = f"{field}.{named[1]}".removeprefix(".")
-    return Refused(400, f"{field or 'The body'}: {wrong}.", field or None)
+    return RequestRefused(400, f"{field or 'The body'}: {wrong}.", field or None)

@@ -29,9 +29,9 @@ from workbench.services.rewarding.line import Busy
 from workbench.services.rewarding.scale import Scale, finite
 from workbench.services.rewarding.serving import AnyJudge
 from workbench.services.rewarding.texts import subtype
-from workbench.web.reward.gate import HEALTH, Gate, Handler
+from workbench.web.reward.gate import HEALTH, Handler, RewardGate
 from workbench.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.web.reward.refusing import Refused, wrong_body
+from workbench.web.reward.refusing import RequestRefused, wrong_body
 
 Judging = Callable[[Sequence[VerifierInput]], Awaitable[list[Verdict]]]
 Shape = Callable[[bytes | bytearray, Judging, Scale], Awaitable[Struct]]
@@ -65,7 +65,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
         return (await _answers([item], judging, scale))[0]
     unknown = sorted(fields.keys() - {"items"})
     if unknown:
-        raise Refused(400, f"There is nothing beside items, such as {unknown[0][:100]!r}.", unknown[0])
+        raise RequestRefused(400, f"There is nothing beside items, such as {unknown[0][:100]!r}.", unknown[0])
     try:
         items = msgspec.json.decode(fields["items"], type=list[RewardItem])
     except msgspec.ValidationError as error:
@@ -109,7 +109,7 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def add_routes(application: web.Application, served: Served, gate: Gate) -> None:
+def add_routes(application: web.Application, served: Served, gate: RewardGate) -> None:
     """Add all routes; each has a path of its own, so that there is none to make up."""
     for path, shape in SHAPES.items():
         application.router.add_post(path, _judged(path, shape, served, gate))
@@ -137,7 +137,7 @@ def add_routes(application: web.Application, served: Served, gate: Gate) -> None
     application.router.add_get("/metrics", metrics)
 
 
-def _judged(path: str, shape: Shape, served: Served, gate: Gate) -> Handler:
+def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handler:
     """A handler that reads, judges and answers."""
 
     async def handler(request: web.Request) -> web.Response:
@@ -157,7 +157,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: Gate) -> Handler:
                 served.metrics.took(time.perf_counter() - began, fast=at_once)
             status = 200
             return _json(answer)
-        except Refused as refused:
+        except RequestRefused as refused:
             status = refused.status
             raise
         finally:
@@ -170,7 +170,7 @@ async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale
     try:
         return await shape(body, judging, scale)
     except Busy as error:
-        raise Refused(503, "Too many items wait. Ask again soon.") from error
+        raise RequestRefused(503, "Too many items wait. Ask again soon.") from error
     except (WorkbenchError, msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise wrong_body(error) from error
 

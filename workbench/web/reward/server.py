@@ -14,11 +14,11 @@ from aiohttp import web
 from msgspec import structs
 
 from workbench.errors import UsageError
-from workbench.services.rewarding.choosing import Chosen
+from workbench.services.rewarding.choosing import RewardVerifier
 from workbench.services.rewarding.scale import Scale
 from workbench.services.rewarding.serving import AnyJudge, judging
 from workbench.web.listening import Connections, listen, without_traces
-from workbench.web.reward.gate import Gate, Rules
+from workbench.web.reward.gate import RequestRules, RewardGate
 from workbench.web.reward.metrics import Metrics
 from workbench.web.reward.refusing import RETRY_S
 from workbench.web.reward.routes import Served, add_routes
@@ -44,9 +44,9 @@ class RewardServer:
         address: Where it listens, with the port it has got.
     """
 
-    def __init__(self, chosen: Chosen, judge: AnyJudge, scale: Scale, rules: Rules) -> None:
+    def __init__(self, chosen: RewardVerifier, judge: AnyJudge, scale: Scale, rules: RequestRules) -> None:
         self.address = rules.address
-        self._gate = Gate(rules)
+        self._gate = RewardGate(rules)
         self._judge = judge
         served = Served(
             judge=judge,
@@ -96,7 +96,12 @@ class RewardServer:
 
 @contextlib.asynccontextmanager
 async def serving(
-    chosen: Chosen, scale: Scale, rules: Rules, most_waiting: int | None, workers: int | None, timeout: float | None
+    chosen: RewardVerifier,
+    scale: Scale,
+    rules: RequestRules,
+    most_waiting: int | None,
+    workers: int | None,
+    timeout: float | None,
 ) -> AsyncIterator[RewardServer]:
     """A server that runs as long as the context; for the arguments and further errors see `judging`.
 
@@ -118,9 +123,9 @@ async def serving(
 
 
 def serve(
-    chosen: Chosen,
+    chosen: RewardVerifier,
     scale: Scale,
-    rules: Rules,
+    rules: RequestRules,
     most_waiting: int | None,
     workers: int | None,
     timeout: float | None,

@@ -22,7 +22,7 @@ _HEIGHTS = range(5, 501)
 _LONGEST_PING = 64
 
 
-class Typed(Struct, frozen=True):
+class KeysFrame(Struct, frozen=True):
     """Keys, as a terminal sends them."""
 
     keys: bytes
@@ -46,7 +46,7 @@ class Pinged(Struct, frozen=True):
     text: str
 
 
-def parse(text: str | None) -> Typed | Resized | Focused | Pinged:
+def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
     """A message of the page.
 
     Args:
@@ -58,7 +58,7 @@ def parse(text: str | None) -> Typed | Resized | Focused | Pinged:
     try:
         match msgspec.json.decode(text or ""):
             case ["stdin", str(keys)]:
-                return Typed(_cut(keys).encode())
+                return KeysFrame(_cut(keys).encode())
             case ["resize", {"width": width, "height": height}]:
                 return Resized(_size(width, height))
             case ["focus" | "blur" as kind]:

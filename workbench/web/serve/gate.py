@@ -31,7 +31,7 @@ LARGEST_BODY = 1_024
 _REFUSED = "This link is not valid, or was used already. Ask for a new one."
 
 
-class Gate:
+class ServeGate:
     """Checks every request before anything else sees it.
 
     Attributes:

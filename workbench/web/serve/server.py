@@ -20,7 +20,7 @@ from workbench.services.project import Project
 from workbench.web.listening import Connections, listen, without_traces
 from workbench.web.serve import frames, pages
 from workbench.web.serve.addresses import Address
-from workbench.web.serve.gate import LARGEST_BODY, LOGIN, NAME, Gate, Handler
+from workbench.web.serve.gate import LARGEST_BODY, LOGIN, NAME, Handler, ServeGate
 from workbench.web.serve.sessions import Connection, Sessions
 
 LOG = logging.getLogger("workbench.serve")
@@ -44,7 +44,7 @@ _SHUTDOWN_S = 2.0
 without_traces(HTTP_LOG)
 
 
-class Server:
+class AppServer:
     """The app for everyone who has a login.
 
     Args:
@@ -54,7 +54,7 @@ class Server:
 
     def __init__(self, project: Project, address: Address, command: Callable[[str], Sequence[str]], most: int) -> None:
         self._project = project
-        self._gate = Gate(project, address)
+        self._gate = ServeGate(project, address)
         self._sessions = Sessions(command, most)
 
     @property
@@ -130,7 +130,7 @@ async def serving(
     # Links carry the port, so it is had before the routes are made.
     with listen(address) as listening:
         address = structs.replace(address, port=listening.getsockname()[1])
-        server = Server(project, address, command, most)
+        server = AppServer(project, address, command, most)
         runner = web.AppRunner(
             server.application(),
             handle_signals=False,
@@ -163,7 +163,7 @@ def serve(
     most: int,
     on_ready: Callable[[Address], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; for the arguments see `Server`.
+    """Serve until SIGINT or SIGTERM; for the arguments see `AppServer`.
 
     Args:
         on_ready: Called with the address when connections are taken.

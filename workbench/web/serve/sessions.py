@@ -96,7 +96,7 @@ class Connection:
                 self.dismiss(Ending.MALFORMED)
                 return
             match given:
-                case frames.Typed(keys):
+                case frames.KeysFrame(keys):
                     await process.type(keys)
                 case frames.Resized(size):
                     await process.resize(size)

@@ -12,11 +12,11 @@ from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa
 
 from tests.unit.analysis.agreement.tables import FLEISS, KRIPPENDORFF, by_counts, by_person, drawn, grids, of_two
 from workbench.analysis.agreement.gwet import ac1
-from workbench.analysis.agreement.kappa import Pairs, fleiss, interval, pabak, pairs
+from workbench.analysis.agreement.kappa import LabelPairs, fleiss, interval, pabak, pairs
 from workbench.analysis.agreement.ratings import Ratings, units
 
 
-def cohen(table: list[list[int]]) -> Pairs:
+def cohen(table: list[list[int]]) -> LabelPairs:
     return pairs(of_two(table))
 
 

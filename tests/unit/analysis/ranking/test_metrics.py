@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from workbench.analysis.ranking.metrics import Figures, ProblemFigures, Scored, normalised, of_problem, of_problems
+from workbench.analysis.ranking.metrics import (
+    MetricFigures,
+    ProblemFigures,
+    ProblemScores,
+    normalised,
+    of_problem,
+    of_problems,
+)
 
 NAMES = {
     "top1": "top1_accuracy",
@@ -26,15 +33,15 @@ NAMES = {
 }
 
 
-def scored(rank: Sequence[float], truth: Sequence[float], score: Sequence[float]) -> Scored:
-    return Scored(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
+def scored(rank: Sequence[float], truth: Sequence[float], score: Sequence[float]) -> ProblemScores:
+    return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
 
 
-def figures(problem: Scored, *, shared: bool = False, normalise: bool = False) -> ProblemFigures:
+def figures(problem: ProblemScores, *, shared: bool = False, normalise: bool = False) -> ProblemFigures:
     return of_problem(problem, shared=shared, normalise=normalise)
 
 
-def together(*problems: Scored, samples: int = 200, **how: bool) -> Figures:
+def together(*problems: ProblemScores, samples: int = 200, **how: bool) -> MetricFigures:
     return of_problems([figures(problem, **how) for problem in problems], samples=samples, seed=0)
 
 

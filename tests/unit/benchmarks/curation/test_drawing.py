@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.benchmarks.curation.drawing import Drawable, draw_questions
-from workbench.benchmarks.curation.typing import Typed, type_in_force, why_untyped
+from workbench.benchmarks.curation.typing import NamedType, type_in_force, why_untyped
 from workbench.model.curation import PoolQuestion
 
 QUOTAS = {"A": 5, "B": 5}
@@ -84,19 +84,23 @@ def question(**said: object) -> PoolQuestion:
     ("said", "counts", "confirmed", "why"),
     [
         pytest.param(
-            {"people_type": "A1", "file_type": "B1", "proposed": "C1"}, Typed("A1", "people"), True, "", id="all"
+            {"people_type": "A1", "file_type": "B1", "proposed": "C1"}, NamedType("A1", "people"), True, "", id="all"
         ),
-        pytest.param({"file_type": "B1", "proposed": "C1"}, Typed("B1", "file"), True, "", id="file"),
-        pytest.param({"said_alone": "D1", "file_type": "B1"}, Typed("B1", "file"), True, "", id="file and one person"),
-        pytest.param({"said_alone": "D1", "proposed": "C1"}, Typed("D1", "one person"), False, "one person", id="one"),
-        pytest.param({"proposed": "C1"}, Typed("C1", "model"), False, "model", id="model"),
+        pytest.param({"file_type": "B1", "proposed": "C1"}, NamedType("B1", "file"), True, "", id="file"),
+        pytest.param(
+            {"said_alone": "D1", "file_type": "B1"}, NamedType("B1", "file"), True, "", id="file and one person"
+        ),
+        pytest.param(
+            {"said_alone": "D1", "proposed": "C1"}, NamedType("D1", "one person"), False, "one person", id="one"
+        ),
+        pytest.param({"proposed": "C1"}, NamedType("C1", "model"), False, "model", id="model"),
         pytest.param({"file_type": "B1", "disputed": True}, None, False, "disputed", id="disputed"),
         pytest.param({"outside": "proof"}, None, False, "proposed proof", id="outside"),
         pytest.param({}, None, False, "none", id="nobody"),
     ],
 )
 def test_people_go_before_files_and_files_before_models(
-    said: dict[str, object], counts: Typed | None, *, confirmed: bool, why: str
+    said: dict[str, object], counts: NamedType | None, *, confirmed: bool, why: str
 ) -> None:
     found = question(**said)
     assert type_in_force(found) == counts

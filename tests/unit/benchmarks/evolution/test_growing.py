@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from workbench.benchmarks.draws import draw
-from workbench.benchmarks.evolution.growing import Planned, grown, planned
+from workbench.benchmarks.evolution.growing import PlannedStep, grown, planned
 from workbench.benchmarks.evolution.replies import Taken
 from workbench.model.code import CodeTest
 from workbench.model.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
@@ -19,7 +19,7 @@ EXECUTED = ["ppff", "pfff", "ptfx"]
 
 
 def step(mode: Mode, reference: str | None) -> tuple[list[str], dict[str, int], tuple[str, ...]]:
-    plan = Planned(round=1, mode=mode, shown=(0, 1), view=(0,))
+    plan = PlannedStep(round=1, mode=mode, shown=(0, 1), view=(0,))
     found = grown(plan, Taken(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
     return [test.source[9:10] for test in found.tests], found.rejected, found.outcomes
 

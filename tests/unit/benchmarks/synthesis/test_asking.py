@@ -10,7 +10,7 @@ from msgspec import structs
 
 from workbench.benchmarks.synthesis.asking import PROMPTS, request_for_solution, request_for_tests
 from workbench.benchmarks.synthesis.tests import extracted
-from workbench.llm.records import Message
+from workbench.llm.records import PromptMessage
 from workbench.model.code import Problem
 
 SECRET = bytes(32)
@@ -18,7 +18,7 @@ ADD = Problem(task_id="own/add", prompt='def add(a, b):\n    """The sum."""\n', 
 CODE = "def add(a, b):\n    return a - b\n"
 
 
-def digest(messages: tuple[Message, ...]) -> str:
+def digest(messages: tuple[PromptMessage, ...]) -> str:
     (message,) = messages
     assert message.role == "user"
     return hashlib.sha256(message.content.encode()).hexdigest()

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from workbench.benchmarks.synthesis.tests import FILTERS, MOST_FOUND, Reading, Written, extracted, read_tests
+from workbench.benchmarks.synthesis.tests import FILTERS, MOST_FOUND, ParsedTests, ReplyReading, extracted, read_tests
 from workbench.model.code import Problem
 
 ADD = Problem(task_id="own/add", prompt="", entry_point="add", setup="candidate = add")
-AS_RELEASED = Reading(filters=frozenset())
+AS_RELEASED = ReplyReading(filters=frozenset())
 
 
 def tagged(*tests: str) -> str:
     return "\n".join(f"<assertion>{test}</assertion>" for test in tests)
 
 
-def sources(written: Written) -> list[str]:
+def sources(written: ParsedTests) -> list[str]:
     return [test.source for test in written.tests]
 
 
@@ -59,8 +59,8 @@ def test_blanks_stay_unless_they_are_to_be_stripped() -> None:
     plain = read_tests(reply, ADD, AS_RELEASED)
     assert sources(plain) == [" assert add(1, 1) == 2", "\nassert add(1, 2) == 3\n", "assert add(1, 3) == 4"]
     assert [test.form for test in plain.tests] == ["statement", "expression", "expression"]
-    assert read_tests(reply, ADD, Reading()).dropped == {"no_python": 1}
-    stripped = read_tests(reply, ADD, Reading(strip=True))
+    assert read_tests(reply, ADD, ReplyReading()).dropped == {"no_python": 1}
+    stripped = read_tests(reply, ADD, ReplyReading(strip=True))
     assert sources(stripped) == ["assert add(1, 1) == 2", "assert add(1, 2) == 3", "assert add(1, 3) == 4"]
     assert stripped.dropped == {}
 
@@ -78,7 +78,7 @@ def test_what_is_left_out_is_counted_by_why() -> None:
             "assert candidate('a', 'b') == 'ab'",
         ),
         ADD,
-        Reading(),
+        ReplyReading(),
     )
     assert sources(written) == [
         "assert add(1, 2) == 3",
@@ -94,8 +94,8 @@ def test_what_is_left_out_is_counted_by_why() -> None:
 def test_each_filter_can_be_left_out(code: str) -> None:
     reply = tagged("assert add(0, 0) == 0", "assert add(1,", "add(1, 2)", "assert True", "assert add(0,0)==0")
     faults = dict.fromkeys(FILTERS, 1)
-    assert read_tests(reply, ADD, Reading()).dropped == faults
-    rest = read_tests(reply, ADD, Reading(filters=frozenset(FILTERS) - {code}))
+    assert read_tests(reply, ADD, ReplyReading()).dropped == faults
+    rest = read_tests(reply, ADD, ReplyReading(filters=frozenset(FILTERS) - {code}))
     assert rest.dropped == {name: 1 for name in faults if name != code}
     assert len(rest.tests) == 2
 
@@ -107,13 +107,13 @@ def test_without_filters_all_is_kept_as_the_paper_does() -> None:
 
 def test_a_problem_that_names_nothing_takes_any_test() -> None:
     nameless = structs.replace(ADD, entry_point=None, setup="")
-    assert len(read_tests(tagged("assert True"), nameless, Reading()).tests) == 1
+    assert len(read_tests(tagged("assert True"), nameless, ReplyReading()).tests) == 1
 
 
 @given(st.integers(1, 30), st.integers(0, 40))
 def test_the_first_n_are_kept(count: int, there: int) -> None:
     tests = [f"assert add(0, {number}) == {number}" for number in range(there)]
-    written = read_tests(tagged(*tests), ADD, Reading(count=count))
+    written = read_tests(tagged(*tests), ADD, ReplyReading(count=count))
     assert sources(written) == tests[:count]
     assert written.dropped == ({"surplus": there - count} if there > count else {})
     assert written.found == there
@@ -136,6 +136,6 @@ def test_the_first_n_are_kept(count: int, there: int) -> None:
     ids=["opening", "closing", "empty", "huge", "minus", "deep", "long sum", "huge number", "nul", "prose"],
 )
 def test_hostile_replies_are_read_in_one_pass(reply: str) -> None:
-    written = read_tests(reply, ADD, Reading())
+    written = read_tests(reply, ADD, ReplyReading())
     assert written.tests == ()
     assert written.found <= MOST_FOUND

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench.formats.code import kinds
-from workbench.formats.documents import Document
+from workbench.formats.documents import SourceDocument
 from workbench.formats.source import CODE_FORMATS
 from workbench.model.code_record import CodeRecord, ProblemRecord
 from workbench.model.item import Refusal
@@ -23,7 +23,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 def read(name: str, *rows: dict[str, Any]) -> list[CodeRecord | Refusal]:
     reader = kinds.reader(CODE_FORMATS[name])
     raws = [json.dumps(row).encode() for row in rows]
-    return [record for line, raw in enumerate(raws, 1) for record in reader(Document(line, raw, raw))]
+    return [record for line, raw in enumerate(raws, 1) for record in reader(SourceDocument(line, raw, raw))]
 
 
 def problem(name: str, **changed: Any) -> ProblemRecord:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.unit.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
 from workbench.errors import FormatError, UsageError
 from workbench.formats.code import kinds
-from workbench.formats.documents import Document
+from workbench.formats.documents import SourceDocument
 from workbench.formats.reading import plan_file, read_records
 from workbench.formats.source import CODE_FORMATS
 from workbench.model.code import CodeTest
@@ -267,7 +267,7 @@ def test_rows_that_can_not_be_taken_name_the_field(name: str, changed: dict[str,
     ids=["half", "bytes", "deep", "list", "cut"],
 )
 def test_lines_that_are_no_rows(raw: bytes, code: str) -> None:
-    (found,) = kinds.reader("problems")(Document(3, raw, raw))
+    (found,) = kinds.reader("problems")(SourceDocument(3, raw, raw))
     assert isinstance(found, Refusal)
     assert (found.line, found.code) == (3, code)
 
@@ -290,7 +290,7 @@ _VALUES = st.recursive(
 @given(st.sampled_from(sorted(EXAMPLES)), st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=4))
 def test_any_row_is_read_or_refused(name: str, changed: dict[str, Any]) -> None:
     row = msgspec.json.encode({**EXAMPLES[name], **changed})
-    found = list(kinds.reader(CODE_FORMATS[name])(Document(1, row, row)))
+    found = list(kinds.reader(CODE_FORMATS[name])(SourceDocument(1, row, row)))
     assert found
     for record in found:
         if isinstance(record, ProblemRecord):

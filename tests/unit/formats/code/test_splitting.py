@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.formats.code.splitting import LONGEST, Split, split_check, split_module
+from workbench.formats.code.splitting import LONGEST, SplitSource, split_check, split_module
 
 EVALPLUS = """
 import numpy as np
@@ -38,15 +38,15 @@ def assertion(out, exp, atol):
 LOOP = "for i, (inp, exp) in enumerate(zip(inputs, results)):\n"
 
 
-def sources(split: Split) -> list[str]:
+def sources(split: SplitSource) -> list[str]:
     return [test.source for test in split.tests]
 
 
-def forms(split: Split) -> list[str]:
+def forms(split: SplitSource) -> list[str]:
     return [test.form for test in split.tests]
 
 
-def check(*lines: str) -> Split:
+def check(*lines: str) -> SplitSource:
     return split_check("def check(candidate):\n" + "".join(f"    {line}\n" for line in lines), "f")
 
 
@@ -187,7 +187,7 @@ def test_a_check_through_a_helper_keeps_the_helper() -> None:
     ],
 )
 def test_what_can_not_be_taken_apart_stays_whole(source: str) -> None:
-    assert split_check(source, "f") == Split()
+    assert split_check(source, "f") == SplitSource()
 
 
 def test_line_ends_of_another_system_change_nothing() -> None:
@@ -216,10 +216,10 @@ DEEP = "+".join("1" * 950)
     ids=["before", "in a loop"],
 )
 def test_code_too_deep_to_be_written_again_stays_whole(lines: list[str]) -> None:
-    assert check(*lines) == Split()
+    assert check(*lines) == SplitSource()
 
 
 def test_tests_that_repeat_too_much_stay_whole() -> None:
     long = "x" * 100_000
-    assert check(f"x = {long!r}", *["assert candidate(x) == 1"] * 1000) == Split()
+    assert check(f"x = {long!r}", *["assert candidate(x) == 1"] * 1000) == SplitSource()
     assert len(check(f"for n in [{'1,' * 1000}]:", f"    assert candidate(n) == {long!r}").tests) == 1

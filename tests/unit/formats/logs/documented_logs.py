@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.documents import ROOT
-from workbench.formats.documents import Document
+from workbench.formats.documents import SourceDocument
 from workbench.formats.lines import DEFAULT_MAX_LINE
 from workbench.formats.logs import kinds
 from workbench.formats.logs.logged import Grade
@@ -32,7 +32,7 @@ def read(name: str, path: Path) -> list[Found]:
     container = detect_format(path)
     with open_stream(path) as (stream, _):
         rows = list(kinds.items(stream, kinds.KINDS[name], container, path, DEFAULT_MAX_LINE))
-    return [(json.loads(row.json), grades) if isinstance(row, Document) else row for row, grades in rows]
+    return [(json.loads(row.json), grades) if isinstance(row, SourceDocument) else row for row, grades in rows]
 
 
 def read_rows(name: str, folder: Path, *rows: dict[str, Any], file: str = "rows.jsonl") -> list[Found]:

@@ -11,12 +11,12 @@ import pytest
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_run
 from workbench.errors import UsageError
-from workbench.services.building.balanced import Wanted, build_balanced
+from workbench.services.building.balanced import BalancedTargets, build_balanced
 from workbench.services.building.picks import build_picks
 from workbench.services.project import Project, open_project
 from workbench.store import selection_judges, sets
 
-ONE = Wanted(per_type=1)
+ONE = BalancedTargets(per_type=1)
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_two_at_once_freeze_one_set(project: Project) -> None:
 def test_other_settings_are_refused_by_name(project: Project, changes: dict[str, Any], seed: int, told: str) -> None:
     build_balanced(project, ONE)
     with pytest.raises(UsageError, match=told) as caught:
-        build_balanced(project, Wanted(**{"per_type": 1, **changes}), seed=seed)
+        build_balanced(project, BalancedTargets(**{"per_type": 1, **changes}), seed=seed)
     assert "--new-version freezes this one as balanced@2" in caught.value.hint
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.pools import Asked, make_pool
 from tests.unit.services.reviewing.desk import add_run
 from workbench.model.label import LabelLine
-from workbench.services.building.balanced import Wanted, build_balanced
+from workbench.services.building.balanced import BalancedTargets, build_balanced
 from workbench.services.building.picks import build_picks
 from workbench.services.building.showing import every_set, set_detail
 from workbench.services.labelling.labels import put_lines
@@ -17,7 +17,7 @@ def test_states_are_todays_and_shortfalls_those_of_freezing(tmp_path: Path) -> N
     project = make_pool(tmp_path, [Asked("q0", "A1", "++--"), Asked("q1", "A1", "+xlu"), Asked("q2", "A1", "+-..")])
     add_run(project, "a", "++--" * 3)
     build_picks(project, "a")
-    build_balanced(project, Wanted(per_type=2))
+    build_balanced(project, BalancedTargets(per_type=2))
     line = LabelLine(completion_id="q2-1", annotator="amira", verdict="incorrect", role="adjudicator")
     assert put_lines(project, [line]).refused == 0
 

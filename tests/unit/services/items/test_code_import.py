@@ -26,7 +26,7 @@ from workbench.services.items.importing import ImportReport, import_files, plan_
 from workbench.services.project import Project, open_project
 from workbench.services.status import status
 from workbench.store.connection import Database
-from workbench.store.importing import ImportedFile, import_session
+from workbench.store.importing import ImportKey, import_session
 from workbench.store.unfinished_imports import discard_dead_imports
 
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data"
@@ -220,7 +220,7 @@ def test_an_import_that_breaks_off_leaves_nothing(project: Project, tmp_path: Pa
 
 
 def _break_off(project: Project, records: list[Record]) -> None:
-    file = ImportedFile(path="f", format="problems", mapping="{}")
+    file = ImportKey(path="f", format="problems", mapping="{}")
     with import_session(project.database, "d") as session, session.file(file) as target:
         target.add(records, [])
         # What hangs on a problem that people see isn't there yet; what hangs on a hidden one is hidden with it.

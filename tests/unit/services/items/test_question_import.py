@@ -17,7 +17,7 @@ from workbench.services.items.exporting import export
 from workbench.services.items.importing import ImportReport, import_files, plan_import, preview_import
 from workbench.services.project import Project, open_project
 from workbench.services.status import status
-from workbench.store.importing import ImportedFile, import_session
+from workbench.store.importing import ImportKey, import_session
 
 ROWS: list[dict[str, Any]] = [
     {"question_id": "q1", "question": "1 + 1?", "answer": "2", "source": "math/sums", "licence": "MIT", "level": 3},
@@ -194,7 +194,7 @@ def test_an_import_that_breaks_off_leaves_nothing(project: Project, tmp_path: Pa
 
 
 def _break_off(project: Project, record: QuestionRecord) -> None:
-    file = ImportedFile(path="f", format="questions", mapping="{}")
+    file = ImportKey(path="f", format="questions", mapping="{}")
     with import_session(project.database, "pool") as session, session.file(file) as target:
         target.add([record], [])
         raise KeyboardInterrupt

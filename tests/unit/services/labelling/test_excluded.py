@@ -18,7 +18,7 @@ from workbench.services.items.exporting import export
 from workbench.services.labelling.coordinating import exclude
 from workbench.services.labelling.labels import import_labels
 from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import Cell, judged_items
+from workbench.services.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.services.measuring.comparing import compare
 from workbench.services.measuring.pairing import pairs
 from workbench.services.project import Project
@@ -60,7 +60,7 @@ def test_no_table_counts_it(project: Project, gold: GoldChoice) -> None:
     for row in accuracy(project, verifiers=("yes",), gold=gold).rows:
         assert row.n == 3
     assert compare(project, "yes", "also", gold=gold).n == 3
-    assert set(judged_items(project, Cell(verifier="yes", gold=gold)).ids()) == {4, 5, 6}
+    assert set(judged_items(project, AccuracyCell(verifier="yes", gold=gold)).ids()) == {4, 5, 6}
 
 
 def test_no_pair_has_it(project: Project) -> None:

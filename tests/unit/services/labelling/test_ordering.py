@@ -13,7 +13,7 @@ from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.errors import UsageError
-from workbench.model.ordering import Order
+from workbench.model.ordering import BatchOrder
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.labelling import people
@@ -57,7 +57,7 @@ def served(project: Project) -> list[int]:
     return [row[0] for row in rows]
 
 
-def assign(project: Project, order: Order, **fields: Any) -> list[int]:
+def assign(project: Project, order: BatchOrder, **fields: Any) -> list[int]:
     people.assign(project, ["amira", "ben"], ordering=ordering_by(project, order), **fields)
     return served(project)
 
@@ -65,7 +65,7 @@ def assign(project: Project, order: Order, **fields: Any) -> list[int]:
 def test_what_verifiers_differ_on_comes_first_then_chance(project: Project) -> None:
     run(project, "one", [YES] * 4 + [NO] * 4)
     run(project, "two", [YES, NO, YES, NO, NO, UNDECIDED, ERROR, YES])
-    order = assign(project, Order(name="disagreement"))
+    order = assign(project, BatchOrder(name="disagreement"))
     assert set(order[:3]) == {2, 4, 8}
     assert len(order) == ITEMS
     rows = project.database.reader().execute("SELECT ordering FROM batches").fetchall()
@@ -77,14 +77,14 @@ def test_only_chosen_and_complete_runs_decide(project: Project) -> None:
     run(project, "two", [YES, YES, YES, NO])
     run(project, "three", [YES, NO, YES, YES])
     run(project, "halted", [NO, YES, YES, YES], complete=False)
-    assert assign(project, Order(name="disagreement", verifiers=("one", "two")))[0] == 4
+    assert assign(project, BatchOrder(name="disagreement", verifiers=("one", "two")))[0] == 4
 
 
 @pytest.mark.parametrize("seed", [0, 7])
 def test_equal_items_come_as_they_are_drawn(project: Project, seed: int) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * ITEMS)
-    assign(project, Order(name="disagreement"), seed=seed)
+    assign(project, BatchOrder(name="disagreement"), seed=seed)
     drawn = drawing.in_order(drawing.frame(project.database.reader(), Selection()), seed)
     assert served(project) == drawn.item.tolist() != list(range(1, ITEMS + 1))
 
@@ -96,7 +96,7 @@ def test_the_least_sure_come_first(project: Project) -> None:
         for item, vote in enumerate(votes, 1)
     ]
     add_complete_run(project, "votes", results)
-    assert assign(project, Order(name="uncertainty"))[:6] == [6, 4, 2, 3, 1, 5]
+    assert assign(project, BatchOrder(name="uncertainty"))[:6] == [6, 4, 2, 3, 1, 5]
 
 
 def test_a_threshold_of_the_verifier_s_own_counts(project: Project) -> None:
@@ -109,19 +109,19 @@ def test_a_threshold_of_the_verifier_s_own_counts(project: Project) -> None:
             "WHERE id = (SELECT verifier_id FROM runs WHERE id = ?)",
             (number,),
         )
-    assert assign(project, Order(name="uncertainty"))[:4] == [4, 5, 3, 6]
+    assert assign(project, BatchOrder(name="uncertainty"))[:4] == [4, 5, 3, 6]
 
 
 def test_a_quota_of_each_subtype(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * 8 + [NO] * 4)
-    order = assign(project, Order(name="disagreement", per_subtype=2))
+    order = assign(project, BatchOrder(name="disagreement", per_subtype=2))
     assert set(order[:4]) == {9, 10, 11, 12}
     assert sorted((item - 1) % 4 for item in order) == sorted(2 * [0, 1, 2, 3])
 
 
 def test_a_quota_by_chance_and_the_limit_after_it(project: Project) -> None:
-    order = assign(project, Order(per_subtype=1, limit=3))
+    order = assign(project, BatchOrder(per_subtype=1, limit=3))
     assert len(order) == 3
     assert len({(item - 1) % 4 for item in order}) == 3
 
@@ -129,26 +129,28 @@ def test_a_quota_by_chance_and_the_limit_after_it(project: Project) -> None:
 def test_the_limit_keeps_the_first_of_the_order(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * 10 + [NO] * 2)
-    assert set(assign(project, Order(name="disagreement", limit=2))) == {11, 12}
+    assert set(assign(project, BatchOrder(name="disagreement", limit=2))) == {11, 12}
 
 
 def test_only_selected_items_are_taken(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [NO] * ITEMS)
-    order = assign(project, Order(name="disagreement"), selection=Selection((parse_condition("subtype=A1"),)))
+    order = assign(project, BatchOrder(name="disagreement"), selection=Selection((parse_condition("subtype=A1"),)))
     assert sorted(order) == [1, 5, 9]
 
 
 @pytest.mark.parametrize(
     ("order", "words"),
     [
-        (Order(name="disagreement"), "can't disagree with itself"),
-        (Order(name="disagreement", verifiers=("one", "nobody")), "No complete run of nobody"),
-        (Order(name="uncertainty"), "gives scores with a threshold"),
+        (BatchOrder(name="disagreement"), "can't disagree with itself"),
+        (BatchOrder(name="disagreement", verifiers=("one", "nobody")), "No complete run of nobody"),
+        (BatchOrder(name="uncertainty"), "gives scores with a threshold"),
     ],
     ids=["alone", "unknown", "unscored"],
 )
-def test_what_cannot_be_ordered_is_refused_and_nothing_is_opened(project: Project, order: Order, words: str) -> None:
+def test_what_cannot_be_ordered_is_refused_and_nothing_is_opened(
+    project: Project, order: BatchOrder, words: str
+) -> None:
     run(project, "one", [YES] * ITEMS)
     add_complete_run(project, "type", scores({1: 3.0}), kind="answer-type")
     with pytest.raises(UsageError, match=words):
@@ -158,13 +160,13 @@ def test_what_cannot_be_ordered_is_refused_and_nothing_is_opened(project: Projec
 
 def test_without_runs_there_is_no_order(project: Project) -> None:
     with pytest.raises(UsageError, match="No complete run of any verifier"):
-        assign(project, Order(name="disagreement"))
+        assign(project, BatchOrder(name="disagreement"))
 
 
 def test_an_annotator_sees_nothing_of_the_order(project: Project) -> None:
     run(project, "one", [YES] * ITEMS)
     run(project, "two", [YES] * 6 + [NO] * 6)
-    assign(project, Order(name="disagreement", per_subtype=2))
+    assign(project, BatchOrder(name="disagreement", per_subtype=2))
     connection = blind.open_blind(project.database, 1)
     for query in (
         "SELECT position FROM own_slots",
@@ -183,5 +185,5 @@ def test_an_annotator_sees_nothing_of_the_order(project: Project) -> None:
 
 
 def test_the_order_is_told_in_words() -> None:
-    order = Order(name="uncertainty", verifiers=("a", "b"), per_subtype=5, limit=9)
+    order = BatchOrder(name="uncertainty", verifiers=("a", "b"), per_subtype=5, limit=9)
     assert str(order) == "uncertainty, of a, b, at most 5 of a subtype, limit 9"

@@ -13,7 +13,7 @@ from tests.commands import run as command
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.model.label import LabelVerdict
-from workbench.model.ordering import BatchSample, Order
+from workbench.model.ordering import BatchOrder, BatchSample
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome
 from workbench.services.labelling import checks, people
@@ -88,13 +88,13 @@ def test_a_limit_draws_by_question_and_the_seed_is_remembered(project: Project) 
 @pytest.mark.parametrize(
     ("order", "sample"),
     [
-        (Order(name="disagreement", limit=9), "order"),
-        (Order(name="disagreement"), "order"),
-        (Order(per_subtype=5), "quota"),
-        (Order(limit=7), "drawn"),
+        (BatchOrder(name="disagreement", limit=9), "order"),
+        (BatchOrder(name="disagreement"), "order"),
+        (BatchOrder(per_subtype=5), "quota"),
+        (BatchOrder(limit=7), "drawn"),
     ],
 )
-def test_an_order_is_no_draw(project: Project, order: Order, sample: str) -> None:
+def test_an_order_is_no_draw(project: Project, order: BatchOrder, sample: str) -> None:
     done = people.assign(project, ["amira"], per_item=1, ordering=ordering_by(project, order), seed=3)
     assert done.sample == sample
     assert samples(project) == [(sample, 3 if sample in ("quota", "drawn") else None)]

@@ -13,7 +13,7 @@ from workbench.errors import UsageError
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Outcome, Protocol3, Verdict
 from workbench.services.measuring.accuracy import accuracy
-from workbench.services.measuring.accuracy_items import Cell, JudgedItems, Which, judged_items
+from workbench.services.measuring.accuracy_items import AccuracyCell, JudgedItems, Which, judged_items
 from workbench.services.measuring.entries import BASELINES
 from workbench.services.project import Project, open_project
 from workbench.store.selection import chosen_ids
@@ -76,7 +76,7 @@ def test_every_cell_lists_the_items_its_figures_count(project: Project, by: str,
     report = accuracy(project, by=by, protocol=protocol, selection=Selection(selection))
     assert {row.verifier for row in report.rows} == {"all kinds", *BASELINES}
     for row in report.rows:
-        cell = Cell(verifier=row.verifier, by=by, group=row.group, conditions=selection, protocol=protocol)
+        cell = AccuracyCell(verifier=row.verifier, by=by, group=row.group, conditions=selection, protocol=protocol)
         undecided = 0 if protocol == "decided" else row.abstain + row.error
         check(judged_items(project, cell), row.n, row.fp + row.fn, undecided, row.abstain + row.error - undecided)
 
@@ -85,28 +85,28 @@ def test_every_cell_lists_the_items_its_figures_count(project: Project, by: str,
 def test_a_group_and_its_condition_mean_the_same_items(project: Project, by: str) -> None:
     rows = [row for row in accuracy(project, by=by).rows if row.verifier == "all kinds" and row.group is not None]
     assert len(rows) > 1
-    judged = set(judged_items(project, Cell(verifier="all kinds")).ids())
+    judged = set(judged_items(project, AccuracyCell(verifier="all kinds")).ids())
     for row in rows:
-        group = judged_items(project, Cell(verifier="all kinds", by=by, group=row.group)).ids()
+        group = judged_items(project, AccuracyCell(verifier="all kinds", by=by, group=row.group)).ids()
         conditions = (Condition(by, "=", row.group or ""),)
-        assert judged_items(project, Cell(verifier="all kinds", conditions=conditions)).ids() == group
+        assert judged_items(project, AccuracyCell(verifier="all kinds", conditions=conditions)).ids() == group
         named = chosen_ids(project.database.reader(), Selection(conditions))
         assert judged.intersection(named) == set(group)
 
 
 def test_a_length_that_there_is_not_is_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="no length"):
-        judged_items(project, Cell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
+        judged_items(project, AccuracyCell(verifier="all kinds", conditions=(Condition("length", "=", "3k"),)))
 
 
 @pytest.mark.parametrize("gold", get_args(GoldChoice))
 def test_gold_is_the_one_that_was_asked_for(project: Project, gold: GoldChoice) -> None:
     (row,) = (row for row in accuracy(project, gold=gold).rows if row.verifier == "all kinds")
-    assert len(judged_items(project, Cell(verifier="all kinds", gold=gold))) == row.n
+    assert len(judged_items(project, AccuracyCell(verifier="all kinds", gold=gold))) == row.n
 
 
 def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
-    items = judged_items(project, Cell(verifier="all kinds", protocol="strict"))
+    items = judged_items(project, AccuracyCell(verifier="all kinds", protocol="strict"))
     rows = items.rows(items.ids())
     ranks = [(row.outcome >= Outcome.ABSTAIN, row.right) for row in rows]
     assert ranks == sorted(ranks, key=lambda pair: (pair[1], pair[0]))
@@ -125,8 +125,8 @@ def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
 
 
 def test_ids_of_other_items_have_no_row(project: Project) -> None:
-    items = judged_items(project, Cell(verifier="all kinds", by="type", group="A"))
-    other = judged_items(project, Cell(verifier="all kinds", by="type", group="B"))
+    items = judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="A"))
+    other = judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="B"))
     assert items.rows(other.ids()) == []
     assert items.rows([0, 10**9]) == []
-    assert len(judged_items(project, Cell(verifier="all kinds", by="type", group="Z"))) == 0
+    assert len(judged_items(project, AccuracyCell(verifier="all kinds", by="type", group="Z"))) == 0

@@ -50,8 +50,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     for name in ("read_items", "read_verdicts"):
         original = getattr(column_tables, name)
 
-        def counted(*asked: object, original: object = original) -> column_tables.Table:
-            table: column_tables.Table = original(*asked)  # type: ignore[operator]
+        def counted(*asked: object, original: object = original) -> column_tables.ColumnTable:
+            table: column_tables.ColumnTable = original(*asked)  # type: ignore[operator]
             found.append(table.rows)
             return table
 
@@ -184,11 +184,11 @@ def test_a_file_of_another_schema_or_program_is_passed_over(project: Project) ->
     found = column_files.read(path)
     assert found is not None
     for field, value in (("schema", 4), ("format", 99), ("byte_order", "middle"), ("token", "00"), ("version", 77)):
-        head = column_files.Head(
+        head = column_files.ColumnHeader(
             **{name: getattr(found.head, name) for name in found.head.__struct_fields__} | {field: value}
         )
         wrong = {**found.columns, "final": memoryview(bytes(len(found.columns["final"])))}
-        column_files.write(path, column_files.Part(head=head, columns=wrong))
+        column_files.write(path, column_files.ColumnPart(head=head, columns=wrong))
         agree(later(project), project, (1,))
 
 

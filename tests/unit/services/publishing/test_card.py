@@ -14,7 +14,7 @@ from tests.unit.services.reviewing.desk import label
 from workbench.model.label import LabelVerdict
 from workbench.model.sets import ItemMember, QuestionMember, SetName, SetReport, Shortfall, Stratum
 from workbench.services.project import Project
-from workbench.services.publishing.publishing import Card, publish
+from workbench.services.publishing.publishing import PublisherCard, publish
 
 HOSTILE = "](http://x) | <b>*so*</b> --- : { `x` \u202e\x1b[31m # $y$ @me"
 
@@ -54,7 +54,7 @@ def hostile(tmp_path: Path) -> Project:
 
 
 def test_data_is_never_markup(hostile: Project, tmp_path: Path) -> None:
-    publish(hostile, [SetName("s")], tmp_path / "out", card=Card(title=HOSTILE, licence=HOSTILE))
+    publish(hostile, [SetName("s")], tmp_path / "out", card=PublisherCard(title=HOSTILE, licence=HOSTILE))
     for name in ("README.md", "LICENSE.md", "leaderboard/s.md"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "\u202e" not in text

@@ -16,7 +16,7 @@ from workbench.model.sets import SetName
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.project import Project
-from workbench.services.publishing.gathering import Asked
+from workbench.services.publishing.gathering import PublishingOptions
 from workbench.services.publishing.publishing import publish
 
 
@@ -73,7 +73,7 @@ def test_a_judge_that_chose_the_set_is_marked_with_its_flip_rate(
     verifier, run = reader.execute("SELECT verifier_id, id FROM runs ORDER BY id LIMIT 1").fetchone()
     old = reader.execute("SELECT completion_id, outcome FROM verdicts WHERE run_id = ?", (run,)).fetchall()
     _run_again(project, verifier, [(item, outcome if item > 5 else 1 - outcome) for item, outcome in old])
-    publish(project, [SetName("small")], project.path.with_name("out"), asked=Asked(protocol="strict"))
+    publish(project, [SetName("small")], project.path.with_name("out"), asked=PublishingOptions(protocol="strict"))
     after = lines(project.path.with_name("out"))["chooser"]
     flipped = reader.execute(
         "SELECT avg(completion_id <= 5) FROM set_items JOIN sets ON sets.id = set_id WHERE name = 'small'"

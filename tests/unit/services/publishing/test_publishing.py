@@ -26,7 +26,7 @@ from workbench.services.labelling.labels import import_labels
 from workbench.services.project import Project, open_project
 from workbench.services.publishing import publishing
 from workbench.services.publishing.frozen import frozen_set
-from workbench.services.publishing.gathering import Asked, gather
+from workbench.services.publishing.gathering import PublishingOptions, gather
 from workbench.services.publishing.publishing import publish
 from workbench.store import events, people
 
@@ -157,7 +157,7 @@ def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: 
     assert people == {"annotator-1", "annotator-2", "annotator-3"}
     whole = b"".join(bytes_of(made[0]).values())
     assert not re.search(rb"amira|chidi|\bben\b", whole)
-    publish(project, [SetName("small")], project.path.with_name("named"), asked=Asked(names=True))
+    publish(project, [SetName("small")], project.path.with_name("named"), asked=PublishingOptions(names=True))
     named = project.path.with_name("named")
     assert {line["annotator"] for line in lines_of(named, "annotations/small.jsonl")} == {"amira", "ben", "chidi"}
     assert "| amira | ben |" in (named / "README.md").read_text()

@@ -10,11 +10,11 @@ from tests.background import install_plugin
 from tests.helpers import make_project, numbered
 from workbench.errors import UsageError
 from workbench.services.project import open_project
-from workbench.services.rewarding.choosing import Chosen, chosen
+from workbench.services.rewarding.choosing import RewardVerifier, chosen
 from workbench.services.running import probing
 
 
-def probed(path: Path, kind: str) -> Chosen:
+def probed(path: Path, kind: str) -> RewardVerifier:
     project = open_project(path)
     probing.run(project, probing.plan(project, kind, families=("P1", "P5"), limit=2, workers=1))
     project.close()

@@ -288,7 +288,7 @@ def test_a_start_that_died_goes_on_to_the_same_rows(
     server.received.clear()
     store, left = asking.Asking.store, parts
 
-    def store_some(self: asking.Asking, replies: Iterator[tuple[str, driver.Wish, Reply]]) -> int:
+    def store_some(self: asking.Asking, replies: Iterator[tuple[str, driver.CompletionWish, Reply]]) -> int:
         nonlocal left
         left -= 1
         if left < 0:

@@ -9,11 +9,11 @@ import pytest
 
 from tests.drawn_pool import make_drawn_pool
 from workbench.errors import UsageError
-from workbench.llm.records import Message, Sampling
+from workbench.llm.records import PromptMessage, Sampling
 from workbench.llm.server import Limits, Price
 from workbench.model.sets import SetName
 from workbench.services.project import Project
-from workbench.services.sampling.plan import CompletionPlan, Prompt
+from workbench.services.sampling.plan import CompletionPlan, QuestionPrompt
 from workbench.services.sampling.plan_file import only, plan_in, plan_of
 
 MODEL = '[[models]]\nname = "m"\nbase_url = "http://localhost:8000/v1"\n'
@@ -86,11 +86,11 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
     prompt = read(project, tmp_path, WHOLE).prompt
     asked = "Is {question} \\boxed{1}?"
     assert prompt.messages(asked) == (
-        Message("system", "You are careful."),
-        Message("user", "Q: Is {question} \\boxed{1}?\nUse \\boxed{} and {braces}."),
+        PromptMessage("system", "You are careful."),
+        PromptMessage("user", "Q: Is {question} \\boxed{1}?\nUse \\boxed{} and {braces}."),
     )
-    assert Prompt().messages(asked) == (Message("user", asked),)
-    assert Prompt(system="a", template="b{question}").sha256 != Prompt(template="ab{question}").sha256
+    assert QuestionPrompt().messages(asked) == (PromptMessage("user", asked),)
+    assert QuestionPrompt(system="a", template="b{question}").sha256 != QuestionPrompt(template="ab{question}").sha256
 
 
 @pytest.mark.parametrize(

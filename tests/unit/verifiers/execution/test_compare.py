@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.execution.compare import MalformedError, decoded, equal, same_output, shown
+from workbench.verifiers.execution.compare import MalformedOutputError, decoded, equal, same_output, shown
 from workbench.verifiers.execution.inside.encoding import encoded
 
 ROOM = 1 << 16
@@ -155,7 +155,7 @@ def test_a_fraction_too_long_for_any_literal_costs_no_time() -> None:
     ids=lambda text: text[:12],
 )  # fmt: skip
 def test_nonsense_is_refused(text: str) -> None:
-    with pytest.raises(MalformedError):
+    with pytest.raises(MalformedOutputError):
         _looked_at(text.encode("latin-1"))
 
 
@@ -176,7 +176,7 @@ nonsense = st.recursive(
 
 @given(nonsense)
 def test_whatever_comes_out_raises_nothing_else(value: Any) -> None:
-    with contextlib.suppress(MalformedError):
+    with contextlib.suppress(MalformedOutputError):
         _looked_at(json.dumps(value).encode())
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.unit.verifiers.execution.conftest import one
 from workbench.model.code import CodeTest, Form, Level, Program
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 IDENTITY = "def f(x):\n    return x\n"
 HANGS_AT_1 = "import time\n\ndef f(x):\n    if x == 1:\n        time.sleep(100)\n    return x\n"
@@ -159,15 +159,15 @@ def test_a_script_gets_a_process_for_each_test(pool: SandboxPool) -> None:
 @pytest.mark.parametrize(
     ("settings", "outcomes"),
     [
-        (Settings(), "fpf"),
-        (Settings(fresh_namespace=True), "pff"),
-        (Settings(fresh_per_test=True), "pff"),
-        (Settings(stop_early=True), "fnn"),
+        (PoolSettings(), "fpf"),
+        (PoolSettings(fresh_namespace=True), "pff"),
+        (PoolSettings(fresh_per_test=True), "pff"),
+        (PoolSettings(stop_early=True), "fnn"),
     ],
 )
-def test_isolation_of_tests(settings: Settings, outcomes: str) -> None:
+def test_isolation_of_tests(settings: PoolSettings, outcomes: str) -> None:
     asked = asking("assert f() == 1", "assert f() == 2", "assert f() == 2")
-    if settings.stop_early or settings == Settings():
+    if settings.stop_early or settings == PoolSettings():
         asked = asking("assert f() == 2", "assert f() == 2", "assert f() == 2")
     with SandboxPool("L1", 1, settings=settings) as pool:
         assert one(pool, Program(source=COUNTER, tests=asked)).outcomes == outcomes
@@ -175,7 +175,7 @@ def test_isolation_of_tests(settings: Settings, outcomes: str) -> None:
 
 def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
     asked = asking("assert f(1) == 2, f(1)[0]", "assert f(1) == 1")
-    with SandboxPool("L1", 1, settings=Settings(stop_early=True, seconds_total=1)) as pool:
+    with SandboxPool("L1", 1, settings=PoolSettings(stop_early=True, seconds_total=1)) as pool:
         assert one(pool, Program(source=IDENTITY, tests=asked)).outcomes == "en"
 
 
@@ -185,7 +185,7 @@ def test_a_message_is_asked_for_once_where_the_rest_is_not_run() -> None:
 )
 def test_time_for_all_tests_is_limited(level: Level, deed: str, outcomes: str, cause: str) -> None:
     source = f"import time\n\ndef f(x):\n    {deed}\n"
-    with SandboxPool(level, 1, settings=Settings(seconds_total=0.5)) as pool:
+    with SandboxPool(level, 1, settings=PoolSettings(seconds_total=0.5)) as pool:
         execution = one(pool, Program(source=source, tests=echo(*range(6)), seconds=0.2))
     assert execution.outcomes == outcomes
     assert f"timeout: {cause}" in (execution.failures[0].message or "")
@@ -309,7 +309,7 @@ def test_a_value_wanted_is_never_where_another_test_is_compared_outside(pool: Sa
         "def f(x):\n    return known.get(0, Learner())\n"
     )
     asked = asking("assert (f(3) == 23757) == True", "assert f(3) == 23757", "assert not f(3) != 23757")
-    for settings in (Settings(), Settings(stop_early=True)):
+    for settings in (PoolSettings(), PoolSettings(stop_early=True)):
         with SandboxPool(level, 1, settings=settings) as fresh:
             execution = one(fresh, Program(source=learns, tests=asked, seconds=5))
         assert execution.outcomes[1] == "f"

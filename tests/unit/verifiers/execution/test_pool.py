@@ -19,7 +19,7 @@ from workbench.model.code import CodeTest, Level, Program
 from workbench.verifiers.execution import box, process
 from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 
 ONE = CodeTest(form="expression", source="assert 1 == 1")
 HANGS = Program(source="import time\ntime.sleep(100)\n", tests=(ONE,), seconds=0.05)
@@ -233,7 +233,7 @@ def test_a_server_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 def test_an_interpreter_that_never_starts_is_an_error() -> None:
     with pytest.raises(VerifierError, match="/nowhere/python"):
-        SandboxPool("L1", 1, settings=Settings(python="/nowhere/python"))
+        SandboxPool("L1", 1, settings=PoolSettings(python="/nowhere/python"))
 
 
 def test_without_bubblewrap_there_is_no_third_level(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +248,7 @@ def test_another_interpreter_may_import_its_packages(level: Level) -> None:
     with SandboxPool(level, 1) as pool:
         assert one(pool, program).failures[0].error == "ModuleNotFoundError"
         own = pool.provenance()
-    with SandboxPool(level, 1, settings=Settings(python=sys.executable)) as pool:
+    with SandboxPool(level, 1, settings=PoolSettings(python=sys.executable)) as pool:
         assert one(pool, program).outcomes == "p"
         other = pool.provenance()
     assert other.packages != own.packages
@@ -261,7 +261,7 @@ def test_hash_seed(seed: int) -> None:
     said = subprocess.run(
         [sys.executable, "-c", drawing], env={"PYTHONHASHSEED": str(seed)}, capture_output=True, check=True
     )
-    with SandboxPool("L1", 1, settings=Settings(hash_seed=seed)) as pool:
+    with SandboxPool("L1", 1, settings=PoolSettings(hash_seed=seed)) as pool:
         first, drawn = said.stdout.split()
         asked = asking(f"assert hash('a') == {first.decode()}", f"assert random.random() == {drawn.decode()}")
         for _ in range(2):

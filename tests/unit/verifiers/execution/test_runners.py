@@ -20,8 +20,15 @@ from workbench.model.code import CodeTest, Execution, Form, Level, Program
 from workbench.verifiers.execution import runners
 from workbench.verifiers.execution.javascript import JAVASCRIPT
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.runners import Runner, Split, languages, require, runner_of, version_of
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.runners import (
+    ExpressionTest,
+    LanguageRunner,
+    languages,
+    require,
+    runner_of,
+    version_of,
+)
+from workbench.verifiers.execution.settings import PoolSettings
 
 SHOUTING = structs.replace(
     JAVASCRIPT,
@@ -259,9 +266,9 @@ def test_a_language_that_is_compiled(pool: SandboxPool, monkeypatch: pytest.Monk
 
 def test_limits_and_settings_hold_as_for_python(pool: SandboxPool) -> None:
     tests = [forgeable("globalThis.n = (globalThis.n ?? 0) + 1; assert(n === 1)") for _ in range(3)]
-    with SandboxPool("L3", 1, settings=Settings(fresh_per_test=True)) as fresh:
+    with SandboxPool("L3", 1, settings=PoolSettings(fresh_per_test=True)) as fresh:
         assert ran(fresh, program("", *tests))[0].outcomes == "ppp"
-    with SandboxPool("L3", 1, settings=Settings(stop_early=True)) as early:
+    with SandboxPool("L3", 1, settings=PoolSettings(stop_early=True)) as early:
         assert ran(early, program("", *tests))[0].outcomes == "pfn"
 
 
@@ -339,13 +346,13 @@ def test_a_pool_at_l2_refuses_other_languages() -> None:
 @pytest.mark.parametrize(
     ("source", "split"),
     [
-        ("assert.deepStrictEqual(f(1), [1, 2])", Split("f(1)", "[1, 2]", "f")),
-        ('assert.deepStrictEqual(f(1, 2), {"a": 1});', Split("f(1, 2)", '{"a": 1}', "f")),
-        ("assert.deepStrictEqual(\n  f('a, 3'),\n  -2.5e3\n)", Split("f('a, 3')", "-2.5e3", "f")),
-        ("assert.strictEqual(f(1), true)", Split("f(1)", "true", "f")),
+        ("assert.deepStrictEqual(f(1), [1, 2])", ExpressionTest("f(1)", "[1, 2]", "f")),
+        ('assert.deepStrictEqual(f(1, 2), {"a": 1});', ExpressionTest("f(1, 2)", '{"a": 1}', "f")),
+        ("assert.deepStrictEqual(\n  f('a, 3'),\n  -2.5e3\n)", ExpressionTest("f('a, 3')", "-2.5e3", "f")),
+        ("assert.strictEqual(f(1), true)", ExpressionTest("f(1)", "true", "f")),
         (
             "assert.deepStrictEqual(f({a: [1, -2.5]}, `b`, undefined), 1)",
-            Split("f({a: [1, -2.5]}, `b`, undefined)", "1", "f"),
+            ExpressionTest("f({a: [1, -2.5]}, `b`, undefined)", "1", "f"),
         ),
         ("assert.strictEqual(f(1), [1])", None),
         ("assert.deepStrictEqual(f(3) === 4, true)", None),
@@ -368,7 +375,7 @@ def test_a_pool_at_l2_refuses_other_languages() -> None:
         ("assert.deepStrictEqual(f(" + "," * 100_000 + ")", None),
     ],
 )
-def test_tests_whose_value_can_be_compared_outside(source: str, split: Split | None) -> None:
+def test_tests_whose_value_can_be_compared_outside(source: str, split: ExpressionTest | None) -> None:
     assert JAVASCRIPT.split(trusted(source)) == split
 
 
@@ -377,4 +384,4 @@ def test_a_runner_tells_its_version() -> None:
         pytest.skip("there is no node here")
     version_of.cache_clear()
     assert version_of("javascript").startswith("javascript v")
-    assert isinstance(runner_of("javascript"), Runner)
+    assert isinstance(runner_of("javascript"), LanguageRunner)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.model.code import CodeTest
-from workbench.verifiers.execution.compare import MalformedError
+from workbench.verifiers.execution.compare import MalformedOutputError
 from workbench.verifiers.execution.inside.frames import HEAD
 from workbench.verifiers.execution.reading import Results
 from workbench.verifiers.execution.suite import packed, prepared
@@ -97,7 +97,7 @@ def test_a_child_that_writes_too_much_is_cut_off(pipe: tuple[int, int]) -> None:
     os.write(pipe[1], b"x" * 10)
     results.read()
     os.write(pipe[1], b"x")
-    with pytest.raises(MalformedError):
+    with pytest.raises(MalformedOutputError):
         results.read()
 
 
@@ -105,7 +105,7 @@ def test_a_frame_is_no_longer_than_a_test_allows(pipe: tuple[int, int]) -> None:
     results = Results(pipe[0], 1 << 30, 1000)
     os.write(pipe[1], HEAD.pack(0, b"v", 0, 1001))
     results.read()
-    with pytest.raises(MalformedError):
+    with pytest.raises(MalformedOutputError):
         next(results.frames())
 
 

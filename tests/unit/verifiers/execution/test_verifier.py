@@ -13,7 +13,7 @@ from workbench.model.code import CodeTest, Execution, Failure, Problem, Solution
 from workbench.model.reasons import sentence
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import identity
-from workbench.verifiers.execution.settings import Settings
+from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION, ExecutionVerifier
 from workbench.verifiers.registry import Registry
 
@@ -128,7 +128,7 @@ def test_settings_carry_the_options() -> None:
     verifier = ExecutionVerifier(
         stop_early="yes", fresh_per_test="true", fresh_namespace="1", budget="5", memory="64", hash_seeds="2"
     )
-    assert verifier.settings(1) == Settings(
+    assert verifier.settings(1) == PoolSettings(
         hash_seed=1,
         stop_early=True,
         fresh_per_test=True,

@@ -12,7 +12,7 @@ from msgspec import structs
 from tests.unit.verifiers.judges.coin import PROBLEM, Coin, as_json, judged, numbered
 from workbench.model.reasons import REASONS
 from workbench.model.verdict import Outcome
-from workbench.verifiers.judges.testcases.execution import Tally
+from workbench.verifiers.judges.testcases.execution import ComparisonTally
 from workbench.verifiers.judges.testcases.reading import TestCase, read_comparison, read_tests, read_validation
 
 JSON = st.recursive(
@@ -114,7 +114,7 @@ def test_what_a_judge_quotes_is_no_verdict() -> None:
 
 @given(MATCHES)
 def test_a_test_passes_with_more_than_half_of_its_executions(found: list[bool | None]) -> None:
-    tally = Tally(0, len(found))
+    tally = ComparisonTally(0, len(found))
     tally.add(found)
     assert (tally.passed is True) == (2 * found.count(True) > len(found))
     if None not in found:
@@ -125,13 +125,13 @@ def test_a_test_passes_with_more_than_half_of_its_executions(found: list[bool | 
 
 @given(MATCHES)
 def test_a_settled_test_stays_as_it_is_and_asks_no_more(found: list[bool | None]) -> None:
-    whole, early = Tally(0, len(found)), Tally(0, len(found))
+    whole, early = ComparisonTally(0, len(found)), ComparisonTally(0, len(found))
     whole.add(found)
     while early.shortest:
         early.add(found[early.made : early.made + early.shortest])
     assert early.passed is whole.passed
     if early.made > 1:
-        before = Tally(0, len(found))
+        before = ComparisonTally(0, len(found))
         before.add(found[: early.made - 1])
         assert before.passed is None, "the last one was needed"
 

@@ -204,7 +204,7 @@ def test_examples_are_plain_values_only() -> None:
         "f(1) == 2\nf(x) == 3\nf(__import__('os')) == 1\nf([1, 'a'], None) -> {'b': (1,)}\nf(a=1) == 2\n>>> g('x')\n'y'"
     )
     assert programs.examples(question) == [
-        programs.Example("f", (1,), 2),
-        programs.Example("f", ([1, "a"], None), {"b": (1,)}),
-        programs.Example("g", ("x",), "y"),
+        programs.PublicExample("f", (1,), 2),
+        programs.PublicExample("f", ([1, "a"], None), {"b": (1,)}),
+        programs.PublicExample("g", ("x",), "y"),
     ]

@@ -14,24 +14,24 @@ from workbench.verifiers.rules.bases import same_based
 from workbench.verifiers.rules.calendar import compare_moments
 from workbench.verifiers.rules.danger import TooComplex
 from workbench.verifiers.rules.numbers import close_to, exact
-from workbench.verifiers.rules.quantities import Asked, asked, quantity, same_measure
+from workbench.verifiers.rules.quantities import WantedForm, asked, quantity, same_measure
 from workbench.verifiers.rules.ratios import same_ratio
 from workbench.verifiers.rules.unit_suffix import without_units
 from workbench.verifiers.rules.unit_table import UNITS as UNIT_ROWS
 from workbench.verifiers.rules.units import unit
 
 COMPARERS: tuple[Callable[[str, str], object], ...] = (
-    lambda a, b: same_measure(a, b, Asked()),
+    lambda a, b: same_measure(a, b, WantedForm()),
     same_based,
     compare_moments,
     same_ratio,
-    lambda a, b: same_measure(a, b, Asked(percent=True, degrees=True, base=2)),
+    lambda a, b: same_measure(a, b, WantedForm(percent=True, degrees=True, base=2)),
 )
 
 
 def said(a: str, b: str) -> bool | None:
     """Whether two texts say the same measure, whatever rule decides."""
-    ruling = same_measure(a, b, Asked())
+    ruling = same_measure(a, b, WantedForm())
     return None if ruling is None else ruling[0]
 
 

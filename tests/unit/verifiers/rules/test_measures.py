@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.verifiers.rules.quantities import Asked, asked, same_measure
+from workbench.verifiers.rules.quantities import WantedForm, asked, same_measure
 
-PLAIN = Asked()
+PLAIN = WantedForm()
 
 EQUAL = r"""
 12 ~ 12 : number.exact
@@ -287,35 +287,35 @@ def test_left_to_other_comparers(a: str, b: str) -> None:
 
 
 def test_the_question_says_what_a_bare_number_means() -> None:
-    assert same_measure("9", r"9\%", Asked(percent=True)) == (True, "percent")
-    assert same_measure("0.09", r"9\%", Asked(percent=True)) == (True, "percent")
-    assert same_measure("30", r"30^\circ", Asked(degrees=True)) == (True, "degrees")
-    assert same_measure("1010", "1010_2", Asked(base=2)) == (True, "base")
-    assert same_measure("10", "1010_2", Asked(base=2)) == (False, "base")
-    assert same_measure("10", "10_{10}", Asked(base=2)) == (True, "base")
-    assert same_measure("10:15", "2:3", Asked(ratio=True)) == (True, "number.ratio")
+    assert same_measure("9", r"9\%", WantedForm(percent=True)) == (True, "percent")
+    assert same_measure("0.09", r"9\%", WantedForm(percent=True)) == (True, "percent")
+    assert same_measure("30", r"30^\circ", WantedForm(degrees=True)) == (True, "degrees")
+    assert same_measure("1010", "1010_2", WantedForm(base=2)) == (True, "base")
+    assert same_measure("10", "1010_2", WantedForm(base=2)) == (False, "base")
+    assert same_measure("10", "10_{10}", WantedForm(base=2)) == (True, "base")
+    assert same_measure("10:15", "2:3", WantedForm(ratio=True)) == (True, "number.ratio")
 
 
 @pytest.mark.parametrize(
     ("question", "expected"),
     [
-        ("How many apples are left?", Asked()),
-        ("A shirt costs $20 after a 20% discount. What did it cost?", Asked()),
-        ("What percent of the students passed?", Asked(percent=True)),
-        ("Find the percentage increase.", Asked(percent=True)),
-        ("Express your answer as a percent.", Asked(percent=True)),
-        ("What is the yield (in %)?", Asked(percent=True)),
-        (r"The price rises by $x\%$. Find x.", Asked(percent=True)),
-        ("What is the annual rate of interest?", Asked(percent=True)),
-        ("How many degrees are in angle A?", Asked(degrees=True)),
-        (r"In triangle ABC, A = 30^\circ. Find B.", Asked(degrees=True)),
-        (r"Convert 30^\circ to radians.", Asked()),
-        ("What is the ratio of boys to girls?", Asked(ratio=True)),
-        ("Write 10 in base 2.", Asked(base=2)),
-        ("Convert 255 to hexadecimal.", Asked(base=16)),
-        ("Express the sum in base five.", Asked(base=5)),
-        ("Convert 1010_2 to base 10.", Asked(base=10)),
+        ("How many apples are left?", WantedForm()),
+        ("A shirt costs $20 after a 20% discount. What did it cost?", WantedForm()),
+        ("What percent of the students passed?", WantedForm(percent=True)),
+        ("Find the percentage increase.", WantedForm(percent=True)),
+        ("Express your answer as a percent.", WantedForm(percent=True)),
+        ("What is the yield (in %)?", WantedForm(percent=True)),
+        (r"The price rises by $x\%$. Find x.", WantedForm(percent=True)),
+        ("What is the annual rate of interest?", WantedForm(percent=True)),
+        ("How many degrees are in angle A?", WantedForm(degrees=True)),
+        (r"In triangle ABC, A = 30^\circ. Find B.", WantedForm(degrees=True)),
+        (r"Convert 30^\circ to radians.", WantedForm()),
+        ("What is the ratio of boys to girls?", WantedForm(ratio=True)),
+        ("Write 10 in base 2.", WantedForm(base=2)),
+        ("Convert 255 to hexadecimal.", WantedForm(base=16)),
+        ("Express the sum in base five.", WantedForm(base=5)),
+        ("Convert 1010_2 to base 10.", WantedForm(base=10)),
     ],
 )
-def test_asked(question: str, expected: Asked) -> None:
+def test_asked(question: str, expected: WantedForm) -> None:
     assert asked(question) == expected

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.rules.intervals import Interval, intervals
+from workbench.verifiers.rules.intervals import IntervalForm, intervals
 from workbench.verifiers.rules.spelling import tidy
 from workbench.verifiers.rules.structure import names_and_value, shape
 
@@ -72,19 +72,19 @@ def test_names_before_an_equals_sign(text: str, expected: tuple[str, str] | None
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x > 2", [Interval("2", "∞", False, False)]),
-        ("2 < x", [Interval("2", "∞", False, False)]),
-        (r"x \ge 2", [Interval("2", "∞", True, False)]),
-        (r"1 < x \leq 2", [Interval("1", "2", False, True)]),
-        (r"2 \geq x > 1", [Interval("1", "2", False, True)]),
-        (r"x ∈ (1, 2]", [Interval("1", "2", False, True)]),
-        (r"(-\infty, 3)", [Interval("-∞", "3", False, False)]),
-        (r"\{x|x>2\}", [Interval("2", "∞", False, False)]),
-        ("x < 1 or x > 2", [Interval("-∞", "1", False, False), Interval("2", "∞", False, False)]),
-        (r"\mathbb{R}", [Interval("-∞", "∞", False, False)]),
+        ("x > 2", [IntervalForm("2", "∞", False, False)]),
+        ("2 < x", [IntervalForm("2", "∞", False, False)]),
+        (r"x \ge 2", [IntervalForm("2", "∞", True, False)]),
+        (r"1 < x \leq 2", [IntervalForm("1", "2", False, True)]),
+        (r"2 \geq x > 1", [IntervalForm("1", "2", False, True)]),
+        (r"x ∈ (1, 2]", [IntervalForm("1", "2", False, True)]),
+        (r"(-\infty, 3)", [IntervalForm("-∞", "3", False, False)]),
+        (r"\{x|x>2\}", [IntervalForm("2", "∞", False, False)]),
+        ("x < 1 or x > 2", [IntervalForm("-∞", "1", False, False), IntervalForm("2", "∞", False, False)]),
+        (r"\mathbb{R}", [IntervalForm("-∞", "∞", False, False)]),
     ],
 )
-def test_sets_of_reals_in_one_form(text: str, expected: list[Interval]) -> None:
+def test_sets_of_reals_in_one_form(text: str, expected: list[IntervalForm]) -> None:
     found = intervals(tidy(text))
     assert found is not None
     assert found[1] == expected

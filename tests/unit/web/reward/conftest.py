@@ -12,7 +12,7 @@ import pytest
 from tests.background import install_plugin
 from workbench.services.rewarding.choosing import chosen
 from workbench.services.rewarding.scale import Scale
-from workbench.web.reward.gate import Rules
+from workbench.web.reward.gate import RequestRules
 from workbench.web.reward.server import RewardServer, serving
 from workbench.web.serve.addresses import Address
 
@@ -37,7 +37,9 @@ def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
         timeout: float | None = None,
         **options: Any,
     ) -> AsyncIterator[RewardServer]:
-        rules = Rules(address=Address("127.0.0.1", 0), token=token, max_body=max_body, in_flight=in_flight, hosts=hosts)
+        rules = RequestRules(
+            address=Address("127.0.0.1", 0), token=token, max_body=max_body, in_flight=in_flight, hosts=hosts
+        )
         scale = Scale(undecided=undecided)
         given = {name: str(value) for name, value in options.items()}
         async with serving(chosen(kind, given), scale, rules, queue, 2, timeout) as server:

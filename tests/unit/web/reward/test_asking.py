@@ -30,7 +30,7 @@ from workbench.services.rewarding.choosing import chosen
 from workbench.services.rewarding.scale import Scale
 from workbench.services.running.verifying import run_info, start, verdict_lines
 from workbench.store import runs
-from workbench.web.reward.gate import Rules
+from workbench.web.reward.gate import RequestRules
 from workbench.web.reward.server import RewardServer, serving
 from workbench.web.serve.addresses import Address
 
@@ -59,7 +59,7 @@ def judge(project: Project) -> Serving:
     ) -> AsyncIterator[RewardServer]:
         options = {"base_url": url, "model": "m", **{name: str(value) for name, value in more.items()}}
         found = chosen(kind, options, project.path, trust=True, asking=True)
-        rules = Rules(address=Address("127.0.0.1", 0), token=None, max_body=4 << 20)
+        rules = RequestRules(address=Address("127.0.0.1", 0), token=None, max_body=4 << 20)
         async with serving(found, Scale(own_score=True), rules, queue, None, timeout) as server:
             yield server
 

@@ -22,7 +22,7 @@ from workbench.services.rewarding.choosing import chosen
 from workbench.services.rewarding.scale import Scale
 from workbench.verifiers.base import Pending
 from workbench.web.reward import gate, server
-from workbench.web.reward.gate import Rules
+from workbench.web.reward.gate import RequestRules
 from workbench.web.reward.server import RewardServer, serve
 from workbench.web.serve.addresses import Address
 
@@ -378,7 +378,7 @@ async def test_a_token_is_asked_for(served: Serving) -> None:
 
 
 def test_other_machines_need_a_token() -> None:
-    rules = Rules(address=Address("0.0.0.0", 0), token=None, max_body=1_024)
+    rules = RequestRules(address=Address("0.0.0.0", 0), token=None, max_body=1_024)
     with pytest.raises(UsageError, match="Other machines can reach"):
         serve(chosen("exact"), Scale(), rules, 1, 1, None, print)
 

@@ -33,7 +33,7 @@ _BINS: Final = 20
 _NO_SOURCE: Final = "–"
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class ProblemCosines(Struct, frozen=True, kw_only=True):
     """Problems with their cosines.
 
     Attributes:
@@ -46,7 +46,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     similarity: str
 
 
-def from_file(path: Path) -> Compared:
+def from_file(path: Path) -> ProblemCosines:
     """The problems of a file of vectors or similarities.
 
     Raises:
@@ -58,12 +58,12 @@ def from_file(path: Path) -> Compared:
         for task_id, source in zip(found.task_ids, found.sources, strict=True)
     )
     similarities: Similarities = OfMatrix(found.numbers) if found.is_matrix else OfVectors(found.numbers)
-    return Compared(problems=problems, similarities=similarities, similarity=path.name)
+    return ProblemCosines(problems=problems, similarities=similarities, similarity=path.name)
 
 
 def from_server(
     project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
-) -> Compared:
+) -> ProblemCosines:
     """The project's problems, with embeddings from a server's ``embeddings`` call; each is asked for once, ever.
 
     Raises:
@@ -77,7 +77,7 @@ def from_server(
     return _compared(problems, vectors, model.server.model)
 
 
-def from_local(project: Project, model: str) -> Compared:
+def from_local(project: Project, model: str) -> ProblemCosines:
     """The project's problems, with embeddings by sentence-transformers on this machine.
 
     Raises:
@@ -87,7 +87,7 @@ def from_local(project: Project, model: str) -> Compared:
     return _compared(problems, embedding.from_local(model, texts), model)
 
 
-def find(compared: Compared, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
+def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
     """Which problems go, and what that does to each source and to the neighbourhoods of those that stay."""
     similarities, problems = compared.similarities, compared.problems
     found = alike(similarities, threshold)
@@ -130,7 +130,12 @@ def find(compared: Compared, *, threshold: float = THRESHOLD, seed: int = 0) -> 
 
 
 def write_kept(
-    compared: Compared, report: DuplicateReport, path: Path, *, project: Project | None = None, force: bool = False
+    compared: ProblemCosines,
+    report: DuplicateReport,
+    path: Path,
+    *,
+    project: Project | None = None,
+    force: bool = False,
 ) -> None:
     """Write the problems that stay, a JSON line each.
 
@@ -184,12 +189,12 @@ def _texts(project: Project) -> tuple[tuple[KeptLine, ...], list[str]]:
     return tuple(problems), texts
 
 
-def _compared(problems: tuple[KeptLine, ...], vectors: FloatArray, model: str) -> Compared:
+def _compared(problems: tuple[KeptLine, ...], vectors: FloatArray, model: str) -> ProblemCosines:
     try:
         similarities = OfVectors(vectors)
     except ValueError as error:
         raise UsageError(f"{model}: {error}.", "Is it a model of embeddings?") from error
-    return Compared(problems=problems, similarities=similarities, similarity=model)
+    return ProblemCosines(problems=problems, similarities=similarities, similarity=model)
 
 
 def _binned(means: Iterable[float]) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 
 from workbench.benchmarks.evolution import growing
 from workbench.benchmarks.evolution.replies import Taken
-from workbench.benchmarks.writing import Asked, Executor, Writer
+from workbench.benchmarks.writing import Executor, Writer, WritingRequest
 from workbench.errors import UsageError
 from workbench.model.code import Execution, Problem, Program
 from workbench.model.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
@@ -50,7 +50,7 @@ _TOGETHER = 32
 _NEW: Final = "new"
 
 
-class _Run(Struct, frozen=True):
+class _Evolution(Struct, frozen=True):
     """What every step of an evolution works with."""
 
     project: Project
@@ -60,7 +60,7 @@ class _Run(Struct, frozen=True):
     secret: bytes
 
 
-_Work = Callable[[_Run, Sequence[int]], dict[int, Step]]
+_Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
 """What one step is, of some problems."""
 
 
@@ -99,7 +99,7 @@ def evolve(
     Raises:
         RunError: No model can be asked now; what was answered is stored, and the same call goes on from there.
     """
-    run = _Run(project, row, writer, executor, secret(project.database.reader()))
+    run = _Evolution(project, row, writer, executor, secret(project.database.reader()))
     able = (one.question for one in _able(project, row) if only is None or one.task_id in only)
     chosen = list(islice(able, problems))
     for position, (words, work) in enumerate(_steps(row.settings.rounds)):
@@ -156,7 +156,7 @@ def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
 
 
 def _take(
-    run: _Run,
+    run: _Evolution,
     chosen: Sequence[int],
     position: int,
     words: str,
@@ -175,7 +175,7 @@ def _take(
             done += 1
 
 
-def _write(run: _Run, question: int, position: int, step: Step) -> None:
+def _write(run: _Evolution, question: int, position: int, step: Step) -> None:
     """Write a step; with the last one, the suites it leads to."""
     with run.project.database.write() as connection:
         evolutions.put_step(connection, run.row.id, question, position, step)
@@ -191,7 +191,7 @@ def _write(run: _Run, question: int, position: int, step: Step) -> None:
                 suites.put_tests(connection, "question", suite.id, {question: tests})
 
 
-def _pooled(run: _Run, questions: Sequence[int]) -> dict[int, Step]:
+def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     """Execute every solution of the problems, and the reference solutions, against the tests they start from."""
     suite = run.row.settings.suite
     reader = run.project.database.reader()
@@ -209,7 +209,7 @@ def _pooled(run: _Run, questions: Sequence[int]) -> dict[int, Step]:
     }
 
 
-def _grown(run: _Run, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
+def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
     """Ask for new tests of the problems, and execute them against the whole pools."""
     settings, database = run.row.settings, run.project.database
     problems = problems_of(database, questions, [])
@@ -234,16 +234,16 @@ def _grown(run: _Run, questions: Sequence[int], round: int, mode: Mode) -> dict[
     }
 
 
-def _ended(run: _Run, questions: Sequence[int]) -> dict[int, Step]:
+def _ended(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     found = evolutions.evolved(run.project.database.reader(), run.row.id, questions)
     return {one.question: growing.ended(one, run.row.settings) for one in found}
 
 
 def _asked(
-    run: _Run,
+    run: _Evolution,
     problems: Mapping[int, Problem],
     found: Mapping[int, Evolved],
-    plans: Mapping[int, growing.Planned],
+    plans: Mapping[int, growing.PlannedStep],
     pools: Mapping[int, Sequence[SolutionText]],
 ) -> dict[int, str | None]:
     """The model's replies, by problem; none for a step that has nothing to show."""
@@ -254,11 +254,11 @@ def _asked(
         programs = {place: _code(run, problem, pools[question][place]) for place in plan.shown}
         messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret)
         # Where a round has brought nothing, the next one asks the same: it is to get another reply.
-        asked.append(Asked(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
+        asked.append(WritingRequest(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
     return dict(zip(asking, run.writer.ask(asked) if asked else [], strict=True))
 
 
-def _texts(run: _Run, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
+def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
     """The solutions of pools with their texts, in their order."""
     texts = solutions.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
@@ -274,7 +274,7 @@ def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, Taken]) -> 
 
 
 def _executed(
-    run: _Run, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
+    run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
 ) -> dict[tuple[int, int | None], str]:
     """Outcomes by problem and solution; those of the reference solution under None."""
 
@@ -291,6 +291,6 @@ def _executed(
     return {key: execution.outcomes for key, execution in found}
 
 
-def _code(run: _Run, problem: Problem, solution: SolutionText) -> str:
+def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
     extractor = run.row.settings.extractor.partition("-")[0]
     return code_of(problem, solution.text, solution.form, extractor).source

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.benchmarks.evolution.prompts import PROMPTS, for_problem
 from workbench.benchmarks.evolution.replies import Rewritten, Taken, checked, rewritten_of
-from workbench.benchmarks.writing import Asked, Executor, Writer
+from workbench.benchmarks.writing import Executor, Writer, WritingRequest
 from workbench.formats.writing import new_file
 from workbench.llm.records import Sampling
 from workbench.model.code import BASE, PASS, CodeTest, Problem, Program
@@ -36,7 +36,7 @@ _TOGETHER: Final = 32
 _STEP: Final = "problem written anew"
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class RefinementOptions(Struct, frozen=True, kw_only=True):
     """What is wanted.
 
     Attributes:
@@ -55,7 +55,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 def refine(
     project: Project,
     dataset: Dataset,
-    wish: Wish,
+    wish: RefinementOptions,
     writer: Writer,
     executor: Executor,
     path: Path,
@@ -107,7 +107,7 @@ def refine(
 
 
 def _refined(
-    project: Project, wish: Wish, writer: Writer, executor: Executor, some: Sequence[Task]
+    project: Project, wish: RefinementOptions, writer: Writer, executor: Executor, some: Sequence[Task]
 ) -> Iterator[RefinedProblem | RefusedProblem]:
     """Problems written anew, or why they are not, in order."""
     key = secret(project.database.reader())
@@ -115,7 +115,7 @@ def _refined(
     asking = [one for one in some if problems[one.question].canonical]
     replies = writer.ask(
         [
-            Asked(messages=for_problem(problem.prompt, problem.canonical, wish.asked, key), step=_STEP)
+            WritingRequest(messages=for_problem(problem.prompt, problem.canonical, wish.asked, key), step=_STEP)
             for problem in (problems[one.question] for one in asking)
         ]
     )
@@ -157,7 +157,9 @@ def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Pro
     )
 
 
-def _checked(one: Task, wish: Wish, found: Rewritten, taken: Taken, outcomes: str) -> RefinedProblem | RefusedProblem:
+def _checked(
+    one: Task, wish: RefinementOptions, found: Rewritten, taken: Taken, outcomes: str
+) -> RefinedProblem | RefusedProblem:
     passed = outcomes.count(PASS)
     if len(taken.tests) < wish.fewest:
         return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=passed)

@@ -22,7 +22,7 @@ from workbench.services.project import Project
 from workbench.store import runs as stored_runs
 
 if TYPE_CHECKING:
-    from workbench.analysis.ranking.metrics import ProblemFigures, Scored
+    from workbench.analysis.ranking.metrics import ProblemFigures, ProblemScores
 
 REWARDS: Final = ("reward-model", "reward-local")
 """Kinds of verifiers whose scores have no unit: they are stretched to 0 to 1 in each problem."""
@@ -38,7 +38,7 @@ class FileRanking(Struct, frozen=True, kw_only=True):
     refused: list[Refusal]
 
 
-class Compared(Struct, frozen=True, kw_only=True):
+class RankedVerifiers(Struct, frozen=True, kw_only=True):
     """The figures of verifiers, and the solutions they are counted from, with the scores that were given.
 
     Attributes:
@@ -51,7 +51,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     verifiers: tuple[str, ...]
 
 
-class _Measured(Struct, frozen=True, kw_only=True):
+class _VerifierScores(Struct, frozen=True, kw_only=True):
     """One verifier's scores of the problems of one data set.
 
     Attributes:
@@ -63,7 +63,7 @@ class _Measured(Struct, frozen=True, kw_only=True):
     verifier: str
     run: int | None
     dataset: str
-    problems: list[tuple[Id, Scored]]
+    problems: list[tuple[Id, ProblemScores]]
     shared: bool
     normalise: bool
 
@@ -129,7 +129,7 @@ def compared(
     missing: Missing = "zero",
     samples: int = SAMPLES,
     seed: int = 0,
-) -> Compared:
+) -> RankedVerifiers:
     """The figures with the solutions they are counted from; arguments and errors as with `ranking`."""
     chosen = _chosen(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
@@ -154,7 +154,7 @@ def compared(
         samples=samples,
         seed=seed,
     )
-    return Compared(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
+    return RankedVerifiers(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
 
 
 def _chosen(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
@@ -189,7 +189,7 @@ def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:
     return all(0 <= score <= 1 for score in scores if score is not None)
 
 
-def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_Measured]:
+def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_VerifierScores]:
     """Each verifier on the problems of each data set that are measured."""
     for rater in found.raters:
         for dataset in datasets:
@@ -197,10 +197,10 @@ def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) 
             yield _of_problems(there, rater, dataset, normalise=rater.name in unitless)
 
 
-def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _Measured:
+def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _VerifierScores:
     truths = [[one.score for one in problem.solutions] for problem in problems]
     scores = [[one.scores[rater.name] for one in problem.solutions] for problem in problems]
-    return _Measured(
+    return _VerifierScores(
         verifier=rater.name,
         run=rater.run,
         dataset=dataset,
@@ -213,13 +213,13 @@ def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, 
     )
 
 
-def _of_rows(found: scored_rows.ScoredRows, verifier: str, dataset: str) -> _Measured:
+def _of_rows(found: scored_rows.ScoredRows, verifier: str, dataset: str) -> _VerifierScores:
     rows: dict[Id, list[tuple[float, float, float]]] = {}
     for row, scores in found.rows:
         if row.dataset == dataset:
             values = (row.rank, row.ground_average_test_score, scores[verifier])
             rows.setdefault(row.task_id, []).append(values)
-    return _Measured(
+    return _VerifierScores(
         verifier=verifier,
         run=None,
         dataset=dataset,
@@ -229,15 +229,17 @@ def _of_rows(found: scored_rows.ScoredRows, verifier: str, dataset: str) -> _Mea
     )
 
 
-def _arrays(rank: Sequence[float | None], truth: Sequence[float | None], score: Sequence[float | None]) -> Scored:
+def _arrays(
+    rank: Sequence[float | None], truth: Sequence[float | None], score: Sequence[float | None]
+) -> ProblemScores:
     import numpy as np
 
-    from workbench.analysis.ranking.metrics import Scored
+    from workbench.analysis.ranking.metrics import ProblemScores
 
-    return Scored(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
+    return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
 
 
-def _figures(measured: Iterable[_Measured], samples: int, seed: int) -> tuple[list[RankingRow], list[ProblemRow]]:
+def _figures(measured: Iterable[_VerifierScores], samples: int, seed: int) -> tuple[list[RankingRow], list[ProblemRow]]:
     from workbench.analysis.ranking.metrics import of_problem
 
     rows, problems = [], []
@@ -248,7 +250,7 @@ def _figures(measured: Iterable[_Measured], samples: int, seed: int) -> tuple[li
     return rows, problems
 
 
-def _row(one: _Measured, found: Sequence[ProblemFigures], samples: int, seed: int) -> RankingRow:
+def _row(one: _VerifierScores, found: Sequence[ProblemFigures], samples: int, seed: int) -> RankingRow:
     from workbench.analysis.ranking.metrics import of_problems
 
     figures = of_problems(found, samples=samples, seed=seed)
@@ -267,7 +269,7 @@ def _row(one: _Measured, found: Sequence[ProblemFigures], samples: int, seed: in
     )
 
 
-def _problem_row(one: _Measured, task: Id, figures: ProblemFigures) -> ProblemRow:
+def _problem_row(one: _VerifierScores, task: Id, figures: ProblemFigures) -> ProblemRow:
     from workbench.analysis.arrays import defined
 
     return ProblemRow(

@@ -27,7 +27,7 @@ def join(project: Project, dataset: Dataset, place: str, records: Sequence[Solut
     if not records:
         return 0
     content = hashlib.blake2b(msgspec.json.encode(records), digest_size=32)
-    file = importing.ImportedFile(path=place, format="generated", mapping="{}")
+    file = importing.ImportKey(path=place, format="generated", mapping="{}")
     with importing.import_session(project.database, dataset.name) as session, session.file(file) as target:
         for refused in target.add(records, []):
             raise UsageError(refused.message, "Give these solutions another --name.")

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Final
 
 from workbench.benchmarks.synthesis.asking import PROMPTS, request_for_solution
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.llm.records import Sampling
 from workbench.model.code_record import SolutionRecord
 from workbench.model.refinement import PoolReport
@@ -79,17 +79,22 @@ def fill(
     )
 
 
-def _wanted(project: Project, questions: Sequence[int], models: Models, samples: int) -> Iterator[tuple[str, Asked]]:
+def _wanted(
+    project: Project, questions: Sequence[int], models: Models, samples: int
+) -> Iterator[tuple[str, WritingRequest]]:
     """Each problem's id with a request, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, questions, [])
     for question in questions:
         messages = request_for_solution(problems[question], "correct", key)
         for model, sample in product(models.models, range(samples)):
-            yield problems[question].task_id, Asked(messages=messages, sample=sample, step="solutions", model=model)
+            yield (
+                problems[question].task_id,
+                WritingRequest(messages=messages, sample=sample, step="solutions", model=model),
+            )
 
 
-def _record(name: str, task_id: str, model: str, asked: Asked, reply: str) -> SolutionRecord:
+def _record(name: str, task_id: str, model: str, asked: WritingRequest, reply: str) -> SolutionRecord:
     return SolutionRecord(
         task_id=task_id,
         solution_id=f"{name}-{asked.model}-{asked.sample + 1}",

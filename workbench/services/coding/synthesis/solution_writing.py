@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from workbench.benchmarks.synthesis.asking import KINDS, PROMPTS, request_for_solution
 from workbench.benchmarks.synthesis.solutions import Gathering
-from workbench.benchmarks.writing import Asked, Executor
+from workbench.benchmarks.writing import Executor, WritingRequest
 from workbench.errors import UsageError
 from workbench.llm.records import Sampling
 from workbench.model.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance
@@ -24,7 +24,7 @@ from workbench.model.synthesis import ProblemSolutions, SolutionKind, SolutionsW
 from workbench.services.coding.ranking.truth import TOGETHER
 from workbench.services.coding.synthesis.joining import join
 from workbench.services.coding.targets import EVERY_PROBLEM, Targets, code_dataset, problems_for
-from workbench.services.generation import Generation, Models, Watch, generating
+from workbench.services.generation import Models, ServerGeneration, Watch, generating
 from workbench.services.project import Project
 from workbench.services.transactions import some_at_a_time
 from workbench.store import provenance as stored_provenance
@@ -42,7 +42,7 @@ _TOGETHER: Final = 32
 _CODE: Final = "fence"
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class SolutionOptions(Struct, frozen=True, kw_only=True):
     """What solutions are wanted.
 
     Attributes:
@@ -83,7 +83,7 @@ def kinds_of(text: str) -> tuple[SolutionKind, ...]:
 
 def write_solutions(
     project: Project,
-    wish: Wish,
+    wish: SolutionOptions,
     models: Models,
     executor: Executor,
     *,
@@ -120,7 +120,7 @@ def write_solutions(
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
         for some in some_at_a_time(chosen, _TOGETHER):
-            desk = _Desk(project, wish, models, writer, executor, some)
+            desk = _SolutionWriting(project, wish, models, writer, executor, some)
             desk.write()
             imported += join(project, dataset, f"solutions/{wish.name}", desk.records())
             done += desk.report()
@@ -136,7 +136,7 @@ def write_solutions(
     )
 
 
-class _Solution(Struct, frozen=True):
+class _RepliedSolution(Struct, frozen=True):
     """A reply's code.
 
     Attributes:
@@ -152,7 +152,7 @@ class _Solution(Struct, frozen=True):
     passed: bool
 
 
-class _Problem(Struct):
+class _ProblemAtWork(Struct):
     """A problem at work.
 
     Attributes:
@@ -163,7 +163,7 @@ class _Problem(Struct):
     problem: Problem
     tests: tuple[CodeTest, ...]
     gathering: Gathering
-    solutions: list[_Solution] = []
+    solutions: list[_RepliedSolution] = []
     reference: bool | None = None
 
     def program(self, code: str) -> Program:
@@ -171,7 +171,7 @@ class _Problem(Struct):
         return program_with(self.problem, code, self.tests)
 
 
-class _Desk:
+class _SolutionWriting:
     """Works on some problems at a time.
 
     Attributes:
@@ -181,9 +181,9 @@ class _Desk:
     def __init__(
         self,
         project: Project,
-        wish: Wish,
+        wish: SolutionOptions,
         models: Models,
-        writer: Generation,
+        writer: ServerGeneration,
         executor: Executor,
         questions: Sequence[int],
     ) -> None:
@@ -192,7 +192,7 @@ class _Desk:
         self._secret = secret(project.database.reader())
         found = problems_of(project.database, questions, wish.suites)
         self._at_work = {
-            question: _Problem(problem, tests, Gathering(wish.k))
+            question: _ProblemAtWork(problem, tests, Gathering(wish.k))
             for question, problem in found.items()
             if (tests := tuple(test for suite in wish.suites for test in problem.suites.get(suite, ())))
         }
@@ -259,12 +259,12 @@ class _Desk:
             if not item and question not in have:
                 one.reference = _passes(execution.outcomes)
 
-    def _round(self, number: int, short: dict[int, _Problem]) -> None:
+    def _round(self, number: int, short: dict[int, _ProblemAtWork]) -> None:
         """One request of each kind to each model for each of the problems, and what comes of their replies."""
         wanted = list(product(short, self._models.models, self._wish.kinds))
         replies = self._writer.ask(
             [
-                Asked(
+                WritingRequest(
                     messages=request_for_solution(short[question].problem, kind, self._secret),
                     sample=number,
                     step=f"round {number + 1}",
@@ -285,7 +285,7 @@ class _Desk:
             question, model, kind = wanted[place]
             one, found = short[question], outcomes[place]
             score = one.gathering.ran(found)
-            one.solutions.append(_Solution(model, kind, number, program.source, score, _passes(found)))
+            one.solutions.append(_RepliedSolution(model, kind, number, program.source, score, _passes(found)))
         for one in short.values():
             one.gathering.rounds = number + 1
 
@@ -294,7 +294,7 @@ def _passes(outcomes: str) -> bool:
     return set(outcomes) - {BROKEN} == {PASS}
 
 
-def _reference(wish: Wish, problem: Problem, *, passes: bool) -> SolutionRecord:
+def _reference(wish: SolutionOptions, problem: Problem, *, passes: bool) -> SolutionRecord:
     return SolutionRecord(
         task_id=problem.task_id,
         solution_id=f"{wish.name}-reference",
@@ -304,7 +304,7 @@ def _reference(wish: Wish, problem: Problem, *, passes: bool) -> SolutionRecord:
     )
 
 
-def _record(wish: Wish, models: Models, problem: Problem, solution: _Solution) -> SolutionRecord:
+def _record(wish: SolutionOptions, models: Models, problem: Problem, solution: _RepliedSolution) -> SolutionRecord:
     parts = [wish.name, *([solution.model] if len(models.models) > 1 else []), solution.kind, str(solution.sample + 1)]
     about = {"kind": solution.kind, "sample": solution.sample, "score": solution.score, "suites": wish.suites}
     return SolutionRecord(

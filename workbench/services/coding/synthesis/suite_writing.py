@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Struct, field, structs
 
 from workbench.benchmarks.synthesis.asking import PROMPTS, request_for_tests
-from workbench.benchmarks.synthesis.tests import EXTRACTOR, FILTERS, Reading, read_tests
-from workbench.benchmarks.writing import Asked, Writer
+from workbench.benchmarks.synthesis.tests import EXTRACTOR, FILTERS, ReplyReading, read_tests
+from workbench.benchmarks.writing import Writer, WritingRequest
 from workbench.errors import UsageError
 from workbench.llm.records import Sampling
 from workbench.model.code import CodeTest, Problem
@@ -40,7 +40,7 @@ _CODE: Final = "fence"
 """How code is taken from a solution that is a reply."""
 
 
-class Wish(Struct, frozen=True, kw_only=True):
+class SuiteOptions(Struct, frozen=True, kw_only=True):
     """What tests are wanted.
 
     Attributes:
@@ -51,7 +51,7 @@ class Wish(Struct, frozen=True, kw_only=True):
 
     suite: str
     with_solution: bool = False
-    reading: Reading = Reading()
+    reading: ReplyReading = ReplyReading()
 
     def about(self, models: Models) -> dict[str, object]:
         """How the suite is made; another way is another suite."""
@@ -80,7 +80,7 @@ class _Target(Struct, frozen=True):
     code: str
 
 
-class _Counts(Struct):
+class _WritingCounts(Struct):
     """What has come of the replies, over all starts; see `TestsWritten`."""
 
     found: int = 0
@@ -92,16 +92,16 @@ class _About(Struct):
     """What is stored of how a suite was made.
 
     Attributes:
-        made: See `Wish.about`.
+        made: See `SuiteOptions.about`.
         empty: Row ids of what has a reply without a test that is kept.
     """
 
     made: dict[str, Any]
-    counts: _Counts = field(default_factory=_Counts)
+    counts: _WritingCounts = field(default_factory=_WritingCounts)
     empty: list[int] = []
 
 
-def reading_of(count: int, filters: str | None, *, strip: bool) -> Reading:
+def reading_of(count: int, filters: str | None, *, strip: bool) -> ReplyReading:
     """How replies are read.
 
     Args:
@@ -114,12 +114,12 @@ def reading_of(count: int, filters: str | None, *, strip: bool) -> Reading:
     for word in words:
         if word not in FILTERS:
             raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}, or none.")
-    return Reading(count=count, strip=strip, filters=frozenset(words))
+    return ReplyReading(count=count, strip=strip, filters=frozenset(words))
 
 
 def write_tests(
     project: Project,
-    wish: Wish,
+    wish: SuiteOptions,
     models: Models,
     *,
     targets: Targets = EVERY_PROBLEM,
@@ -146,7 +146,7 @@ def write_tests(
     about = wish.about(models)
     suite, stored = _suite(project, dataset, wish.suite, about)
     with generating(project, f"tests/{wish.suite}", models, about, trust=trust, watch=watch) as writer:
-        desk = _Desk(project, wish, suite, stored, writer)
+        desk = _SuiteWriting(project, wish, suite, stored, writer)
         for some in some_at_a_time(chosen, _TOGETHER):
             desk.write(_targets(project, some, wish.with_solution))
     return TestsWritten(
@@ -201,7 +201,7 @@ def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list
     ]
 
 
-class _Desk:
+class _SuiteWriting:
     """Has the tests of some problems at a time written, and stores them.
 
     Attributes:
@@ -209,7 +209,7 @@ class _Desk:
         unchanged: What had its tests before.
     """
 
-    def __init__(self, project: Project, wish: Wish, suite: int, stored: _About, writer: Writer) -> None:
+    def __init__(self, project: Project, wish: SuiteOptions, suite: int, stored: _About, writer: Writer) -> None:
         reader = project.database.reader()
         self._project, self._wish, self._suite, self._stored, self._writer = project, wish, suite, stored, writer
         self._secret = secret(reader)
@@ -233,9 +233,11 @@ class _Desk:
             suites.put_tests(connection, self._owner, self._suite, tests)
             suites.put_about(connection, self._suite, _json(self._stored))
 
-    def _asked(self, target: _Target) -> Asked:
+    def _asked(self, target: _Target) -> WritingRequest:
         count = self._wish.reading.count
-        return Asked(messages=request_for_tests(target.problem, count, self._secret, target.code), step="tests")
+        return WritingRequest(
+            messages=request_for_tests(target.problem, count, self._secret, target.code), step="tests"
+        )
 
     def _read(self, reply: str, target: _Target) -> tuple[CodeTest, ...]:
         written = read_tests(reply, target.problem, self._wish.reading)

@@ -19,7 +19,7 @@ from workbench.store import exporting as store
 
 def sft(request: Request) -> ExportReport:
     """Rejection sampling (VerifyBench, section 5.2): a conversation a completion, none twice in a question."""
-    kept = _Kept(request)
+    kept = _SftLines(request)
     written = write_lines(request.path, kept.lines(), force=request.force)
     return request.report(written, sft=kept.report())
 
@@ -38,7 +38,7 @@ def _by_question(request: Request) -> Iterator[list[StoredItem]]:
     return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
 
 
-class _Kept:
+class _SftLines:
     """The lines of ``sft``, and what was left out on the way."""
 
     def __init__(self, request: Request) -> None:
@@ -115,7 +115,7 @@ def _known_by(item: StoredItem) -> tuple[str, ...]:
     return item.dataset, item.question_key, item.completion_key
 
 
-class _Counts(Struct):
+class _ExportCounts(Struct):
     questions: int = 0
     one_kind: int = 0
     several: int = 0
@@ -126,7 +126,7 @@ class _Paired:
     """The lines of ``pairs``, and why other questions have none."""
 
     def __init__(self) -> None:
-        self.counts = _Counts()
+        self.counts = _ExportCounts()
 
     def lines(self, questions: Iterable[list[StoredItem]]) -> Iterator[PairLine]:
         for items in questions:

@@ -27,7 +27,7 @@ class Outcomes(NamedTuple):
     same: list[bool]
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """First-pass labels: blind, in force, of the round under way; no adjudications, repeats or checks.
 
     Attributes:
@@ -46,7 +46,7 @@ class Counted(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
 
     ratings: Ratings
-    known: Sequence[store.Subject]
+    known: Sequence[store.AgreementSubject]
     people: Sequence[str]
     categories: Sequence[str]
     unblinded: Sequence[int]
@@ -66,7 +66,7 @@ def counted(
     by: str | None = None,
     coarse: bool = False,
     selection: Selection | None = None,
-) -> Counted:
+) -> FirstPassLabels:
     """Read the labels that count.
 
     Args:
@@ -97,8 +97,8 @@ def counted(
     subject, item = np.unique(np.array([label.subject for label in blind], dtype=np.int64), return_inverse=True)
     categories, value = np.unique(np.array(said, dtype=np.str_), return_inverse=True)
     unblinded = Counter(label.annotator for label in labels if label.unblinded)
-    held = _Held(place, coarse)
-    return Counted(
+    held = _LabelComparison(place, coarse)
+    return FirstPassLabels(
         ratings=Ratings(
             item=item,
             annotator=person,
@@ -126,7 +126,7 @@ def _names(project: Project, there: set[int]) -> dict[int, str]:
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 
-class _Held(NamedTuple):
+class _LabelComparison(NamedTuple):
     """How labels are held against something.
 
     Attributes:

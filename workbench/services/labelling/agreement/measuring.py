@@ -16,7 +16,7 @@ from workbench.model.agreement import AgreementReport, Ceiling, GroupFigures, Le
 from workbench.model.item import Refusal
 from workbench.model.label import Task
 from workbench.model.selection import Selection
-from workbench.services.labelling.agreement.labels import Counted, Outcomes, counted
+from workbench.services.labelling.agreement.labels import FirstPassLabels, Outcomes, counted
 from workbench.services.labelling.agreement.rows import (
     annotator_rows,
     confounded,
@@ -44,7 +44,7 @@ _BLOCK, _BLOCKS = 25, 8
 """Items a block of time has at least, and how many blocks there are at most."""
 
 
-class Part(NamedTuple):
+class ItemGroup(NamedTuple):
     """Some of the items, with their figures."""
 
     rated: Rated
@@ -65,7 +65,11 @@ class Agreement:
     """
 
     def __init__(
-        self, rated: Rated, report: AgreementReport, groups: Sequence[Part] = (), over_time: Sequence[Part] = ()
+        self,
+        rated: Rated,
+        report: AgreementReport,
+        groups: Sequence[ItemGroup] = (),
+        over_time: Sequence[ItemGroup] = (),
     ) -> None:
         self._rated, self._groups, self._over_time = rated, groups, over_time
         self.report = structs.replace(
@@ -152,7 +156,7 @@ def agreement(
     return Agreement(rated, report, _by_group(rated, found) if by else (), _over_time(rated, found))
 
 
-def _by_group(rated: Rated, found: Counted) -> list[Part]:
+def _by_group(rated: Rated, found: FirstPassLabels) -> list[ItemGroup]:
     import numpy as np
 
     from workbench.analysis.accuracy import group_order
@@ -161,7 +165,7 @@ def _by_group(rated: Rated, found: Counted) -> list[Part]:
     return [_part(rated, names == name, name) for name in sorted(set(names.tolist()), key=group_order)]
 
 
-def _over_time(rated: Rated, found: Counted) -> list[Part]:
+def _over_time(rated: Rated, found: FirstPassLabels) -> list[ItemGroup]:
     """Blocks of the items that have two labels or more, by the day their last one came."""
     import numpy as np
 
@@ -185,11 +189,11 @@ def _stretch(first: str, last: str) -> str:
     return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
 
 
-def _part(rated: Rated, kept: BoolArray, name: str) -> Part:
+def _part(rated: Rated, kept: BoolArray, name: str) -> ItemGroup:
     from workbench.analysis.agreement.figures import figures
 
     some = rated.of(kept)
-    return Part(some, GroupFigures(**structs.asdict(figures(some)), group=name))
+    return ItemGroup(some, GroupFigures(**structs.asdict(figures(some)), group=name))
 
 
 def agreement_of_file(path: Path | None, level: Level, *, order: Sequence[str] = ()) -> tuple[Agreement, list[Refusal]]:

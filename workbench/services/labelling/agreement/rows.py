@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from workbench.model.agreement import AnnotatorQuality, Confounded, PairAgreement, Share
 from workbench.model.label import FAST_MS
-from workbench.services.labelling.agreement.labels import Counted, Outcomes
-from workbench.store.agreement import Subject
+from workbench.services.labelling.agreement.labels import FirstPassLabels, Outcomes
+from workbench.store.agreement import AgreementSubject
 
 if TYPE_CHECKING:
     from workbench.analysis.agreement.ratings import Ratings
@@ -46,7 +46,7 @@ def pair_rows(ratings: Ratings, people: Sequence[str], shared: Groups) -> list[P
     return rows
 
 
-def shared_groups(found: Counted) -> tuple[Literal["domain", "type"] | None, Groups]:
+def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | None, Groups]:
     """Every two people's common items by domain, or by answer type where all are of one domain."""
     for by in ("domain", "type"):
         names = [_group(subject, by) for subject in found.known]
@@ -55,7 +55,7 @@ def shared_groups(found: Counted) -> tuple[Literal["domain", "type"] | None, Gro
     return None, {}
 
 
-def _group(subject: Subject, by: Literal["domain", "type"]) -> str:
+def _group(subject: AgreementSubject, by: Literal["domain", "type"]) -> str:
     return subject.domain if by == "domain" else subject.type
 
 
@@ -85,7 +85,7 @@ def confounded(pairs: Sequence[PairAgreement]) -> list[Confounded]:
 
 
 def annotator_rows(
-    ratings: Ratings, people: Sequence[str], categories: Sequence[str], beside: Counted | None
+    ratings: Ratings, people: Sequence[str], categories: Sequence[str], beside: FirstPassLabels | None
 ) -> list[AnnotatorQuality]:
     """Each person's row.
 

@@ -40,7 +40,7 @@ class UnusableLevelError(VerifierError):
     """A level can't be used on this machine at all: something it needs isn't there."""
 
 
-class _Seen(Struct):
+class _AttacksSeen(Struct):
     """What is known of the attacks so far, by their names."""
 
     outcomes: dict[str, str] = {}
@@ -53,7 +53,7 @@ def attacked(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
     Raises:
         UnusableLevelError: The level doesn't start here.
     """
-    seen = _Seen()
+    seen = _AttacksSeen()
     with staged() as stage:
         waiting = [attack for attack in attacks if level in attack.levels]
         while waiting:
@@ -74,7 +74,7 @@ def attacked(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
     ]
 
 
-def _unanswered(attacks: list[Attack], seen: _Seen) -> list[Attack]:
+def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     """Those still to be run; the first of them is what the attacked process died of."""
     waiting = [attack for attack in attacks if attack.name not in seen.outcomes]
     if waiting:
@@ -84,7 +84,7 @@ def _unanswered(attacks: list[Attack], seen: _Seen) -> list[Attack]:
     return waiting
 
 
-def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _Seen) -> None:
+def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen) -> None:
     """Run attacks in a process of their own until it has ended, and note what it reports."""
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
@@ -129,7 +129,7 @@ def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
                 yield msgspec.json.decode(line, type=Report)
 
 
-def _note(report: Report, attacks: dict[str, Attack], stage: Stage, seen: _Seen) -> None:
+def _note(report: Report, attacks: dict[str, Attack], stage: Stage, seen: _AttacksSeen) -> None:
     if report.name is None:
         if report.left:
             seen.wrong[ANY].append(f"processes outlived the pool: {report.left}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from workbench.verifiers.judges.draws import Draws
 from workbench.verifiers.judges.mcts.options import GlobalMode, TrajectoryWeight
-from workbench.verifiers.judges.mcts.trace import Answer, Rollout
+from workbench.verifiers.judges.mcts.trace import Rollout, SearchResult
 from workbench.verifiers.judges.mcts.tree import Tree
 
 
@@ -40,15 +40,15 @@ def weigh(rollouts: Sequence[Rollout], tree: Tree, by: TrajectoryWeight) -> None
         rollout.weight = sum(node.q for node in nodes) if by == "node_q" else rollout.reward
 
 
-def answer(rollouts: Sequence[Rollout], draws: Draws) -> Answer:
+def answer(rollouts: Sequence[Rollout], draws: Draws) -> SearchResult:
     """Draw the trajectory whose prediction is the answer. Source: MCTS-Judge, section 3.1."""
     readable = [place for place, rollout in enumerate(rollouts) if rollout.f is not None]
     weights = [rollouts[place].weight for place in readable]
     said = [bool(rollouts[place].f) for place in readable]
     if not readable:
-        return Answer(correct=None, score=None, no_reward=True, chosen=None)
+        return SearchResult(correct=None, score=None, no_reward=True, chosen=None)
     if not any(weights):
-        return Answer(correct=decision(said), score=sum(said) / len(said), no_reward=True, chosen=None)
+        return SearchResult(correct=decision(said), score=sum(said) / len(said), no_reward=True, chosen=None)
     drawn = readable[draws.weighted(weights, "answer")]
     score = sum(weight for weight, yes in zip(weights, said, strict=True) if yes) / sum(weights)
-    return Answer(correct=rollouts[drawn].f, score=score, no_reward=False, chosen=drawn)
+    return SearchResult(correct=rollouts[drawn].f, score=score, no_reward=False, chosen=drawn)

@@ -7,21 +7,21 @@ from collections.abc import Mapping
 import msgspec
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.draws import Draws
 from workbench.verifiers.judges.mcts.answer import answer, weigh
 from workbench.verifiers.judges.mcts.options import MctsOptions, mcts_options
-from workbench.verifiers.judges.mcts.search import Search
+from workbench.verifiers.judges.mcts.search import ItemSearch
 from workbench.verifiers.judges.mcts.subtasks import subtask_list, subtasks_for
-from workbench.verifiers.judges.mcts.trace import Answer, SearchTrace
+from workbench.verifiers.judges.mcts.trace import SearchResult, SearchTrace
 from workbench.verifiers.judges.mcts.voices import Voices, overall
 from workbench.verifiers.judges.numbered import Numbered
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template, builtin
-from workbench.verifiers.judges.testcases.execution import Executor, execution_calls
+from workbench.verifiers.judges.testcases.execution import SubmissionExecutor, execution_calls
 from workbench.verifiers.judges.testcases.server import TestServer
 from workbench.verifiers.judges.testcases.writing import WrittenTests, write_tests, writing_calls
 
@@ -55,7 +55,7 @@ class Mcts:
             **self._writer.config(),
         }
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge's and, if it is another one, that which writes tests."""
         return self._writer.servers(judge)
 
@@ -63,7 +63,7 @@ class Mcts:
         """Calls without stored replies, the tests' among them; about, since the tree's shape is drawn."""
         return expected_calls(self._options)
 
-    async def judge(self, case: Case, ask: Ask) -> Judged:
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """Write tests, judge globally, search, and draw the answer."""
         options, texts = self._options, case.texts
         draws = Draws(options.seed, texts["question"], texts["completion"])
@@ -73,9 +73,9 @@ class Mcts:
         ask = Numbered(ask)
         voices = Voices(case, ask, self._template, self._parser, options.reuse)
         tests = await self._tests(case, ask)
-        executor = Executor(case, ask, self._template, tests.kept if tests else [], options.tests, draws)
+        executor = SubmissionExecutor(case, ask, self._template, tests.kept if tests else [], options.tests, draws)
         g = await overall(case, ask, self._overall)
-        search = Search(options, order, voices, executor, draws, g)
+        search = ItemSearch(options, order, voices, executor, draws, g)
         await search.run()
         weigh(search.rollouts, search.tree, options.traj_weight)
         found = answer(search.rollouts, draws)
@@ -92,7 +92,7 @@ class Mcts:
         )
         return Judged(verdict=_verdict(found), trace=msgspec.to_builtins(trace))
 
-    async def _tests(self, case: Case, ask: Ask) -> WrittenTests | None:
+    async def _tests(self, case: JudgeCase, ask: Ask) -> WrittenTests | None:
         if self._options.reward != "simulated":
             return None
         return await write_tests(case, ask, self._template, self._options.tests.beta, self._writer.role, alone=True)
@@ -117,7 +117,7 @@ def expected_calls(options: MctsOptions) -> float:
     return calls + (options.rollouts if options.reward == "self_evaluation" else 0)
 
 
-def _verdict(found: Answer) -> Verdict:
+def _verdict(found: SearchResult) -> Verdict:
     if found.correct is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
     return Verdict(

@@ -11,10 +11,10 @@ from typing import Final
 from msgspec import structs
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.mcts.subtasks import subtask_list, subtasks_for
 from workbench.verifiers.judges.mcts.voices import Voices
 from workbench.verifiers.judges.numbered import Numbered
@@ -47,7 +47,7 @@ class MajorityVote:
         """What a tie is, and the list of subtasks."""
         return {"tie": self._tie, "subtasks": subtask_list().version}
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge alone."""
         return {"judge": judge}
 
@@ -55,7 +55,7 @@ class MajorityVote:
         """Two a subtask; an item without a reference and an example has one subtask less."""
         return 2 * len(subtask_list().subtask)
 
-    async def judge(self, case: Case, ask: Ask) -> Judged:
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """The most frequent outcome; the votes are the subtasks', in their order."""
         subtasks = subtasks_for(case.texts)
         found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)

@@ -12,16 +12,16 @@ from workbench.verifiers.judges.draws import Draws
 from workbench.verifiers.judges.mcts.answer import decision, prediction
 from workbench.verifiers.judges.mcts.options import MctsOptions
 from workbench.verifiers.judges.mcts.subtasks import History, Subtask
-from workbench.verifiers.judges.mcts.trace import Choice, Rollout, Step
+from workbench.verifiers.judges.mcts.trace import Rollout, SelectionStep, TrajectoryStep
 from workbench.verifiers.judges.mcts.tree import REWARD, Action, Node, Tree, backpropagate
 from workbench.verifiers.judges.mcts.voices import Voices
-from workbench.verifiers.judges.testcases.execution import Execution, Executor
+from workbench.verifiers.judges.testcases.execution import ExecutionScore, SubmissionExecutor
 
 UCT_WEIGHT = 0.9
 """How often the selection follows UCT; else it follows the self-assessment. Source: MCTS-Judge, table 6."""
 
 
-class Search:
+class ItemSearch:
     """One item's search.
 
     Args:
@@ -36,14 +36,14 @@ class Search:
         options: MctsOptions,
         order: Sequence[Subtask],
         voices: Voices,
-        executor: Executor,
+        executor: SubmissionExecutor,
         draws: Draws,
         g: bool | None,
     ) -> None:
         self.options, self.order, self.g = options, order, g
         self.tree = Tree(min(options.depth, len(order)))
         self.rollouts: list[Rollout] = []
-        self.execution: Execution | None = None
+        self.execution: ExecutionScore | None = None
         self._voices, self._executor, self._draws = voices, executor, draws
 
     async def run(self) -> None:
@@ -70,15 +70,15 @@ class Search:
         rollout.reward = REWARD if await self._earns(rollout, number) else 0.0
         backpropagate(path, rollout.reward)
 
-    async def _select(self, number: int) -> tuple[list[Node], list[Choice]]:
+    async def _select(self, number: int) -> tuple[list[Node], list[SelectionStep]]:
         """The path from the root to a node that has an untried action, or to the greatest depth."""
-        path, choices = [self.tree.root], list[Choice]()
+        path, choices = [self.tree.root], list[SelectionStep]()
         while path[-1].level < self.tree.depth and not self.tree.untried(path[-1]):
             choices.append(await self._choose(path, number))
             path.append(self.tree.child(path[-1], choices[-1].chosen))
         return path, choices
 
-    async def _choose(self, path: Sequence[Node], number: int) -> Choice:
+    async def _choose(self, path: Sequence[Node], number: int) -> SelectionStep:
         node = path[-1]
         favourite, assessed = self.tree.favourite(node), None
         if self.options.selection == "uct+llm":
@@ -88,7 +88,7 @@ class Search:
         chosen = favourite
         if assessed is not None and self._draws.number("select", number, node.level) >= UCT_WEIGHT:
             chosen = assessed
-        return Choice(node=node.id, favourite=favourite, assessed=assessed, chosen=chosen)
+        return SelectionStep(node=node.id, favourite=favourite, assessed=assessed, chosen=chosen)
 
     async def _expand(self, path: list[Node], number: int) -> None:
         """Try an untried action at the path's end; a null action asks nothing."""
@@ -102,19 +102,19 @@ class Search:
             node.outcome, node.call = found.outcome, found.call
         path.append(node)
 
-    async def _simulate(self, steps: Sequence[Step], level: int, number: int) -> list[Step]:
+    async def _simulate(self, steps: Sequence[TrajectoryStep], level: int, number: int) -> list[TrajectoryStep]:
         """The subtasks of all levels below, none left out; they add no nodes."""
         left = self.order[level : self.tree.depth]
         findings = await self._voices.outcomes(left, self._history(steps), number) if left else []
         return [
-            Step(level=level + place, subtask=subtask.id, outcome=found.outcome, call=found.call, node=None)
+            TrajectoryStep(level=level + place, subtask=subtask.id, outcome=found.outcome, call=found.call, node=None)
             for place, (subtask, found) in enumerate(zip(left, findings, strict=True), 1)
         ]
 
-    def _steps(self, path: Sequence[Node]) -> list[Step]:
+    def _steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
         """The subtasks on a path; a node that was done before keeps its outcome."""
         return [
-            Step(
+            TrajectoryStep(
                 level=node.level,
                 subtask=self.order[node.level - 1].id,
                 outcome=node.outcome,
@@ -125,7 +125,7 @@ class Search:
             if node.action == "subtask"
         ]
 
-    def _history(self, steps: Sequence[Step]) -> History:
+    def _history(self, steps: Sequence[TrajectoryStep]) -> History:
         return tuple((self.order[step.level - 1], step.outcome) for step in steps)
 
     async def _earns(self, rollout: Rollout, number: int) -> bool:

@@ -29,7 +29,7 @@ History = tuple[tuple[Subtask, bool | None], ...]
 """The subtasks done so far, and what each of them found."""
 
 
-class Finding(Struct, frozen=True):
+class SubtaskFinding(Struct, frozen=True):
     """What came of a subtask.
 
     Attributes:

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from workbench.verifiers.judges.mcts.options import MctsOptions
 from workbench.verifiers.judges.mcts.tree import Action, Node
-from workbench.verifiers.judges.testcases.execution import Execution
+from workbench.verifiers.judges.testcases.execution import ExecutionScore
 from workbench.verifiers.judges.testcases.writing import WrittenTests
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class SelectionStep(Struct, frozen=True, kw_only=True):
     """One step of the selection, at a node with both children.
 
     Attributes:
@@ -24,7 +24,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     chosen: Action
 
 
-class Step(Struct, frozen=True, kw_only=True):
+class TrajectoryStep(Struct, frozen=True, kw_only=True):
     """One subtask of a trajectory.
 
     Attributes:
@@ -53,16 +53,16 @@ class Rollout(Struct, kw_only=True):
     """
 
     path: list[int]
-    choices: list[Choice]
-    steps: list[Step]
+    choices: list[SelectionStep]
+    steps: list[TrajectoryStep]
     f: bool | None
     flagged: bool
-    execution: Execution | None = None
+    execution: ExecutionScore | None = None
     reward: float = 0.0
     weight: float = 0.0
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class SearchResult(Struct, frozen=True, kw_only=True):
     """What a search comes to.
 
     Attributes:
@@ -97,7 +97,7 @@ class SearchTrace(Struct, kw_only=True):
     order: list[str]
     tests: WrittenTests | None
     g: bool | None
-    execution: Execution | None
+    execution: ExecutionScore | None
     nodes: list[Node]
     rollouts: list[Rollout]
-    answer: Answer
+    answer: SearchResult

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from workbench.llm.records import Ask
-from workbench.verifiers.judges.case import Case, Heard
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase
 from workbench.verifiers.judges.mcts.options import Reuse
-from workbench.verifiers.judges.mcts.subtasks import Finding, History, Subtask
+from workbench.verifiers.judges.mcts.subtasks import History, Subtask, SubtaskFinding
 from workbench.verifiers.judges.numbered import Numbered
 from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.parsers import Parser, parser
-from workbench.verifiers.judges.template import Call, Template
+from workbench.verifiers.judges.template import Template, TemplateCall
 from workbench.verifiers.judges.together import together
 from workbench.verifiers.judges.told import told
 
@@ -31,15 +31,17 @@ class Voices:
             printed prompt (table 11) holds no history.
     """
 
-    def __init__(self, case: Case, ask: Numbered, template: Template, parser: Parser, reuse: Reuse = "none") -> None:
+    def __init__(
+        self, case: JudgeCase, ask: Numbered, template: Template, parser: Parser, reuse: Reuse = "none"
+    ) -> None:
         self._case, self._ask, self._parser, self._reuse = case, ask, parser, reuse
         self._calls = {call.name: call for call in template.calls}
 
-    async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[Finding]:
+    async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
         """Do subtasks one after another; those that need not know of each other are asked at once."""
         if self._reuse != "history":
             return await self._found(subtasks, (), rollout)
-        found: list[Finding] = []
+        found: list[SubtaskFinding] = []
         for subtask in subtasks:
             found += await self._found((subtask,), history, rollout)
             history = (*history, (subtask, found[-1].outcome))
@@ -57,7 +59,7 @@ class Voices:
         doubts = self._yes(await self._heard(call, "self-evaluate", rollout))
         return None if doubts is None else not doubts
 
-    async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[Finding]:
+    async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
         """All the analyses, then all their summaries."""
         first = self._ask.count
         analyses = await together(self._analysis(one, history, rollout) for one in subtasks)
@@ -66,30 +68,30 @@ class Voices:
         )
         # Where an analysis says nothing, or not all it was to say, neither does its summary.
         return [
-            Finding(self._yes(summary) if self._is_usable(analysis) else None, first + place)
+            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place)
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
 
-    async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> Heard:
+    async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
         words = {"title": subtask.title, "focus": subtask.focus, "history": _told_history(history)}
         return await self._heard(told(self._calls["analyse"], **words), f"{subtask.id}: analyse", rollout)
 
-    async def _summary(self, subtask: Subtask, analysis: Heard, rollout: int) -> Heard:
+    async def _summary(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
         call = told(self._calls["summarise"], title=subtask.title)
         return await self._heard(call, f"{subtask.id}: summarise", rollout, {"analyse": analysis.said})
 
-    async def _heard(self, call: Call, step: str, rollout: int, made: Mapping[str, str] = {}) -> Heard:
+    async def _heard(self, call: TemplateCall, step: str, rollout: int, made: Mapping[str, str] = {}) -> DelimitedReply:
         sample = rollout if self._reuse == "none" else 0
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
 
-    def _is_usable(self, analysis: Heard) -> bool:
+    def _is_usable(self, analysis: DelimitedReply) -> bool:
         return bool(analysis.said.strip()) and not (self._parser.is_strict and unusable(analysis))
 
-    def _yes(self, heard: Heard) -> bool | None:
+    def _yes(self, heard: DelimitedReply) -> bool | None:
         return _yes_or_no(heard, self._parser)
 
 
-async def overall(case: Case, ask: Ask, template: Template) -> bool | None:
+async def overall(case: JudgeCase, ask: Ask, template: Template) -> bool | None:
     """g, the global evaluation; None where the reply holds no verdict.
 
     MCTS-Judge, section 3.1, has a g but no prompt for it; the vanilla judge is the paper's own way to ask for a whole.
@@ -101,7 +103,7 @@ async def overall(case: Case, ask: Ask, template: Template) -> bool | None:
     return _yes_or_no(await case.ask(ask, call, step="global"), parser(template.parser))
 
 
-def _yes_or_no(heard: Heard, parser: Parser) -> bool | None:
+def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
     verdict = parser.parse(heard.reply.text, heard.fence, heard.ended).verdict
     return None if verdict == "abstain" else verdict == "correct"
 

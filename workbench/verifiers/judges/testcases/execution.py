@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from workbench.llm.records import Ask
-from workbench.verifiers.judges.case import Case, Heard
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase
 from workbench.verifiers.judges.draws import Draws
 from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.template import Template
@@ -37,14 +37,14 @@ class TestRun(Struct, frozen=True, kw_only=True):
     passed: bool | None
 
 
-class Execution(Struct, frozen=True, kw_only=True):
+class ExecutionScore(Struct, frozen=True, kw_only=True):
     """h: False with a failed test, else None with an open one, else True."""
 
     runs: list[TestRun]
     h: bool | None
 
 
-class Tally:
+class ComparisonTally:
     """The comparisons of one test so far."""
 
     def __init__(self, test: int, delta: int) -> None:
@@ -84,7 +84,7 @@ class Tally:
         return TestRun(test=self.test, matches=matches, mismatches=mismatches, unread=unread, passed=self.passed)
 
 
-class Executor:
+class SubmissionExecutor:
     """Executes one submission on its problem's tests.
 
     Args:
@@ -95,7 +95,7 @@ class Executor:
 
     def __init__(
         self,
-        case: Case,
+        case: JudgeCase,
         ask: Ask,
         template: Template,
         tests: Sequence[TestCase],
@@ -106,10 +106,10 @@ class Executor:
         self._case, self._ask, self._options, self._draws = case, ask, options, draws
         self._execute, self._compare = template.call("execute"), template.call("compare")
 
-    async def run(self, batch: int = 0) -> Execution:
+    async def run(self, batch: int = 0) -> ExecutionScore:
         """Draw some of the tests and execute them; ``batch`` tells apart independent draws and executions."""
         places = self._draws.sample(range(len(self.tests)), self._options.gamma, "tests", batch)
-        tallies = [Tally(place, self._options.delta) for place in places]
+        tallies = [ComparisonTally(place, self._options.delta) for place in places]
         if self._options.early_stop:
             for tally in tallies:
                 while tally.shortest:
@@ -120,9 +120,9 @@ class Executor:
             await self._add([(tally, self._options.delta) for tally in tallies], batch)
         runs = [tally.run() for tally in tallies if tally.made]
         results = [run.passed for run in runs]
-        return Execution(runs=runs, h=False if False in results else None if None in results else True)
+        return ExecutionScore(runs=runs, h=False if False in results else None if None in results else True)
 
-    async def _add(self, wanted: Sequence[tuple[Tally, int]], batch: int) -> None:
+    async def _add(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
         """Execute each test so many times more, then compare all the outputs."""
         jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
         first = batch * MOST_SAMPLES
@@ -134,11 +134,11 @@ class Executor:
         for (tally, _), matched in zip(jobs, matches, strict=True):
             tally.add((matched,))
 
-    async def _run(self, place: int, sample: int) -> Heard:
+    async def _run(self, place: int, sample: int) -> DelimitedReply:
         made = {"input": told_input(self.tests[place])}
         return await self._case.ask(self._ask, self._execute, made, sample=sample)
 
-    async def _matches(self, place: int, output: Heard, sample: int) -> bool | None:
+    async def _matches(self, place: int, output: DelimitedReply, sample: int) -> bool | None:
         made = {"test": told_test(self.tests[place]), "execute": output.said}
         heard = await self._case.ask(self._ask, self._compare, made, sample=sample)
         return None if unusable(output) or unusable(heard) else read_comparison(heard.reply.text, heard.fence)

@@ -11,14 +11,14 @@ from collections.abc import Mapping
 import msgspec
 
 from workbench.llm.records import Ask
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.model.verdict import Outcome, Verdict
 from workbench.verifiers.base import Judged
-from workbench.verifiers.judges.case import Case
+from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.draws import Draws
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.testcases.execution import Execution, Executor, execution_calls
+from workbench.verifiers.judges.testcases.execution import ExecutionScore, SubmissionExecutor, execution_calls
 from workbench.verifiers.judges.testcases.options import testcase_options
 from workbench.verifiers.judges.testcases.server import TestServer
 from workbench.verifiers.judges.testcases.writing import write_tests, writing_calls
@@ -47,7 +47,7 @@ class TestCases:
         """Every option of the tests, and who writes them."""
         return {**msgspec.to_builtins(self._options), **self._writer.config()}
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge's and, if it is another one, that which writes tests."""
         return self._writer.servers(judge)
 
@@ -55,17 +55,17 @@ class TestCases:
         """Writing the tests and executing them; other completions of the problem share the first part."""
         return writing_calls(self._options) + execution_calls(self._options)
 
-    async def judge(self, case: Case, ask: Ask) -> Judged:
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """Write tests, execute some, and require all of them to pass; without tests it abstains."""
         options = self._options
         tests = await write_tests(case, ask, self._template, options.beta, self._writer.role, alone=False)
         draws = Draws(options.seed, case.texts["question"], case.texts["completion"])
-        executed = await Executor(case, ask, self._template, tests.kept, options, draws).run()
+        executed = await SubmissionExecutor(case, ask, self._template, tests.kept, options, draws).run()
         trace = {"judge": "test-cases", "tests": tests, "execution": executed}
         return Judged(verdict=_verdict(executed), trace=msgspec.to_builtins(trace))
 
 
-def _verdict(executed: Execution) -> Verdict:
+def _verdict(executed: ExecutionScore) -> Verdict:
     if not executed.runs:
         return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests")
     passed = sum(run.passed is True for run in executed.runs)

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import structs
 
-from workbench.llm.server import Server
+from workbench.llm.server import ModelServer
 from workbench.verifiers.base import TEST_SERVER_AT
 from workbench.verifiers.serving import model_name, server_from
 
@@ -35,7 +35,7 @@ class TestServer:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._model = model_name(options, "test_model") if "test_model" in options else None
-        self._server: Server | None = None
+        self._server: ModelServer | None = None
         if "test_base_url" in options:
             # The judge's key is not for another host.
             try:
@@ -55,7 +55,7 @@ class TestServer:
         said = {"test_model": self._model, "test_server": self._server.profile if self._server else None}
         return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
 
-    def servers(self, judge: Server) -> dict[str, Server]:
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge's server and, if it is another one, the tests'."""
         if self.role == "judge":
             return {"judge": judge}

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.llm.records import Ask
-from workbench.verifiers.judges.case import Case, Heard
+from workbench.verifiers.judges.case import DelimitedReply, JudgeCase
 from workbench.verifiers.judges.outcome import unusable
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.options import MOST_SAMPLES, TestCaseOptions
@@ -34,7 +34,7 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
     kept: list[TestCase]
 
 
-async def write_tests(case: Case, ask: Ask, template: Template, beta: int, role: str, alone: bool) -> WrittenTests:
+async def write_tests(case: JudgeCase, ask: Ask, template: Template, beta: int, role: str, alone: bool) -> WrittenTests:
     """Write and validate tests: one generation, one reformat and ``beta`` validations a test, at each level.
 
     The requests hold nothing of the submission and none of the judge's settings, so all judgments of a problem share
@@ -46,7 +46,7 @@ async def write_tests(case: Case, ask: Ask, template: Template, beta: int, role:
         role: Which server writes.
         alone: The writer sees the problem alone; else the reference and the example too, where the judge may see them.
     """
-    writer = _Writer(case, ask, template, role)
+    writer = _TestWriter(case, ask, template, role)
     hidden = {"reference": "", "example": ""} if alone else {}
     drafts = await together(writer.heard("generate", level, hidden) for level in LEVELS)
     lists = await together(
@@ -76,10 +76,10 @@ def told_test(test: TestCase) -> str:
     return f"Input: {told_input(test)}\nExpected output: {test.expected}"
 
 
-class _Writer:
+class _TestWriter:
     """The model that writes tests for one problem."""
 
-    def __init__(self, case: Case, ask: Ask, template: Template, role: str) -> None:
+    def __init__(self, case: JudgeCase, ask: Ask, template: Template, role: str) -> None:
         self._case, self._ask, self._role = case, ask, role
         # A seed is a judge's own; with it each judge would pay for tests of its own.
         self._calls = {
@@ -87,7 +87,7 @@ class _Writer:
             for call in template.calls
         }
 
-    async def heard(self, name: str, level: str, made: Mapping[str, str], sample: int = 0) -> Heard:
+    async def heard(self, name: str, level: str, made: Mapping[str, str], sample: int = 0) -> DelimitedReply:
         call = told(self._calls[name], level=level)
         step = f"{level} tests: {name}"
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.growing import K
-from workbench.benchmarks.writing import Asked
+from workbench.benchmarks.writing import WritingRequest
 from workbench.errors import FormatError
 from workbench.model.code import Execution, Program
 from workbench.model.refinement import RefineReport
-from workbench.services.coding.evolution.refining import Wish, refine
+from workbench.services.coding.evolution.refining import RefinementOptions, refine
 from workbench.services.coding.targets import code_dataset
 from workbench.services.items.importing import import_files, plan_import
 from workbench.services.project import Project, open_project
@@ -35,9 +35,9 @@ REPLIES = {
 
 class Model:
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[WritingRequest] = []
 
-    def ask(self, asked: Sequence[Asked]) -> list[str | None]:
+    def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         self.asked += asked
         return [next(REPLIES[name] for name in REPLIES if f"Task {name}." in one.messages[-1].content) for one in asked]
 
@@ -73,7 +73,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 def refined(project: Project, path: Path, model: Model | None = None, **options: bool) -> RefineReport:
     dataset = code_dataset(project, None)
-    return refine(project, dataset, Wish(), model or Model(), Sandbox(), path, **options)
+    return refine(project, dataset, RefinementOptions(), model or Model(), Sandbox(), path, **options)
 
 
 def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Project, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from workbench.runs import executing, isolation, runner
 from workbench.services.coding.ranking.measuring import ranking
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.coding.results import results
-from workbench.services.coding.synthesis.suite_writing import Wish, write_tests
+from workbench.services.coding.synthesis.suite_writing import SuiteOptions, write_tests
 from workbench.services.generation import models_from
 from workbench.services.project import Project
 
@@ -64,8 +64,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 def test_each_is_ranked_against_the_truth(project: Project, server: ScriptedServer) -> None:
     ran(project, "execution", "truth", suite="base,plus")
     models = models_from(project, ["m"], {"base_url": server.url})
-    write_tests(project, Wish(suite="utg"), models)
-    write_tests(project, Wish(suite="seen", with_solution=True), models)
+    write_tests(project, SuiteOptions(suite="utg"), models)
+    write_tests(project, SuiteOptions(suite="seen", with_solution=True), models)
     ran(project, "execution", "utg-m", suite="utg")
     ran(project, "execution", "seen-m", suite="seen")
     ran(project, "reward-model", "rm", base_url=server.url, model="rm")
@@ -83,7 +83,9 @@ def figures(row: RankingRow) -> tuple[Any, ...]:
 
 
 def test_each_solution_meets_its_own_tests(project: Project, server: ScriptedServer) -> None:
-    write_tests(project, Wish(suite="seen", with_solution=True), models_from(project, ["m"], {"base_url": server.url}))
+    write_tests(
+        project, SuiteOptions(suite="seen", with_solution=True), models_from(project, ["m"], {"base_url": server.url})
+    )
     ran(project, "execution", "seen-m", suite="seen,base")
     lines = {(line.solution_id, line.suite): line.outcomes for line in results(project, "seen-m")}
     assert lines == {("0", "seen"): "pp", ("0", "base"): "pp", ("1", "seen"): "pp", ("1", "base"): "fp"}

@@ -17,9 +17,9 @@ from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
 from workbench.services.coding.results import results
 from workbench.services.coding.sandbox import opened_sandbox
-from workbench.services.coding.synthesis.solution_writing import Wish as Solutions
+from workbench.services.coding.synthesis.solution_writing import SolutionOptions as Solutions
 from workbench.services.coding.synthesis.solution_writing import write_solutions
-from workbench.services.coding.synthesis.suite_writing import Wish, reading_of, write_tests
+from workbench.services.coding.synthesis.suite_writing import SuiteOptions, reading_of, write_tests
 from workbench.services.generation import models_from
 from workbench.services.project import Project
 from workbench.services.running.verifying import run_info, start
@@ -50,7 +50,7 @@ def test_hostile_tests_do_nothing_but_fail(project: Project, tmp_path: Path) -> 
     reply = "".join(f"<assertion>{test}</assertion>" for test in hostile)
     with scripted(lambda received: reply) as server:
         models = models_from(project, ["m"], {"base_url": server.url})
-        write_tests(project, Wish(suite="utg", reading=reading_of(10, "none", strip=False)), models)
+        write_tests(project, SuiteOptions(suite="utg", reading=reading_of(10, "none", strip=False)), models)
     lease = Lease.acquire(project.database)
     assert lease is not None
     run = start(project, "execution", {"suite": "utg", "timeout": "1"}, "utg-m")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from workbench.final_answer import FinalAnswer
+from workbench.final_answer import FinalAnswer, completion_answer
 from workbench.verifiers.rules.affirmation import affirmed, completes
 from workbench.verifiers.rules.answers import (
     Answers,
@@ -21,7 +21,7 @@ from workbench.verifiers.rules.brackets import same_closing
 from workbench.verifiers.rules.choice import choice_of, option_of
 from workbench.verifiers.rules.contrast import contrasts, holds_label, names_another, without_rejected
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
-from workbench.verifiers.rules.envelopes import unpacked
+from workbench.verifiers.rules.envelopes import enveloped, unpacked
 from workbench.verifiers.rules.equality import Comparison, Symbolic, undecided
 from workbench.verifiers.rules.logic import same_formula
 from workbench.verifiers.rules.options import has_label, letters
@@ -38,6 +38,7 @@ from workbench.verifiers.rules.wording import same_noun, same_text, same_wording
 _LONG_REFERENCE = 400
 _LONGEST_HOLDING = 40
 _BY_FORM = ("text.differs", "list", "set", "builder", "choice.none")
+_BEGINS_AS_VALUE = re.compile(r"[\s$*({]*(?:\\[(\[]\s*)?[-+−]?[.\d]")
 _DECIMALS = re.compile(r"\d+\.\d+ \d+\.\d+")
 
 
@@ -81,6 +82,8 @@ def decide(answers: Answers, completion: str, question: TypedQuestion, symbolic:
         decision = _compared(answers, completion, comparison, question)
         if decision.equal and (reason := doubt(answers, completion, question, decision.rule or "")):
             return Decision(None, reason)
+        if decision.equal and _gives_another(answers, completion, question):
+            return Decision(None, "hedged")
     except TooComplex:
         return Decision(None, "too_complex")
     if decision.equal is False and answers.candidate.how == "bold" and denied(surroundings(completion, candidate)):
@@ -90,6 +93,23 @@ def decide(answers: Answers, completion: str, question: TypedQuestion, symbolic:
     if decision.equal is False and not is_told(answers.candidate, completion):
         return Decision(None, "unmarked")
     return decision
+
+
+def _gives_another(answers: Answers, completion: str, question: TypedQuestion) -> bool:
+    """Whether the text behind a box names something else as the answer: "``\\boxed{2}`` … The answer is 3."."""
+    if answers.candidate.how != "boxed" or len(answers.parts) > 1:
+        return False
+    reference, behind = answers.parts[0], completion[answers.candidate.end :]
+    later = enveloped(behind, 0) or completion_answer(behind)
+    if later.how != "cue":
+        return False
+    ours, theirs = (letters(text, question.options) for text in (reference, later.text))
+    if ours and theirs:
+        return ours != theirs
+    return (
+        _BEGINS_AS_VALUE.match(later.text) is not None
+        and Comparison(question, undecided).same(reference, later.text) is False
+    )
 
 
 def _compared(answers: Answers, completion: str, comparison: Comparison, question: TypedQuestion) -> Decision:

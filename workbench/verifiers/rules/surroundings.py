@@ -260,7 +260,7 @@ def _denied_behind(behind: str) -> bool:
     rest = _BECAUSE.split(_ASIDE.sub("", first[0]), maxsplit=1)[0]
     if _SAID_FALSE.search(rest) or (_ASKED.match(behind) and len(parts[0]) < _SHORT_QUESTION):
         return True
-    return any(_WITHDRAWN.match(part) for part in [*first[1:], *parts[1:]])
+    return any(_WITHDRAWN.match(part) for part in [*first[0].split("\n")[1:], *first[1:], *parts[1:]])
 
 
 _SHORT_QUESTION = 40

@@ -227,3 +227,38 @@ def test_on_real_rows_it_is_nearly_always_right(
     assert (balanced_accuracy(forced) or 0) >= 0.87
     assert (mcc(decided) or 0) >= 0.88
     assert coverage >= 0.85
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        " Final answer: 3",
+        ". The answer is 3.",
+        "\n\nTherefore, the final answer is $3$.",
+        "\nActually 3.",
+        " <answer>3</answer>",
+        '\n{"answer": 3}',
+    ],
+)
+def test_a_box_is_not_believed_where_the_text_behind_it_gives_another_answer(behind: str) -> None:
+    assert quick("2", rf"So \boxed{{2}}{behind}").outcome is Outcome.ABSTAIN
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        " Final answer: 2",
+        ". The answer is two.",
+        ". The answer is correct, since 1 + 1 = 2.",
+        "\n\nThe final answer is 2.0",
+        " <answer>2</answer>",
+        ". I hope that this answers your question!",
+    ],
+)
+def test_a_box_is_believed_where_the_text_behind_it_says_the_same_or_nothing(behind: str) -> None:
+    assert quick("2", rf"So \boxed{{2}}{behind}").outcome is Outcome.CORRECT
+
+
+def test_another_option_behind_a_box_is_another_answer() -> None:
+    assert quick("B", "So \\boxed{B}\nThe answer is C.", OPTIONS, "C1").outcome is Outcome.ABSTAIN
+    assert quick("B", "So \\boxed{B}\nThe answer is B.", OPTIONS, "C1").outcome is Outcome.CORRECT

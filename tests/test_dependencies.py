@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 import tomllib
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def declared() -> set[str]:
     return {canonicalize_name(Requirement(line).name) for line in lines}
 
 
+@cache
 def imported() -> set[str]:
     """The packages that some module imports."""
     names: set[str] = set()

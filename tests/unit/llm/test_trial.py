@@ -89,7 +89,7 @@ async def test_texts_that_are_too_long_may_come_first() -> None:
         return LONG if "long" in received.body["messages"][0]["content"] else "Yes"
 
     *found, _ = await outcomes(answer, [*(f"long{n}" for n in range(20)), "short"])
-    assert [type(one).__name__ for one in found] == ["CallFailed"] * 20 + ["Answer"]
+    assert [type(one).__name__ for one in found] == ["CallFailed"] * 20 + ["StoredReply"]
     *found, _ = await outcomes(answer, [f"long{n}" for n in range(30)])
     assert [type(one) for one in found] == [CallFailed] * 25 + [Halt] * 5
 

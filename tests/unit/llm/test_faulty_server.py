@@ -74,4 +74,5 @@ async def test_rates_are_held_by_the_servers_own_clock(limits: Limits) -> None:
     with launched(latency=0.02, jitter=0.0) as stub:
         await everything(stub.url, 60, 20.0, limits)
         times = stub.counts()["times"]
-    assert times[-1] - times[0] >= (60 - 1 - 11) / 40 - 0.05
+    # A busy machine may keep the first one back, which makes the rest look closer; without a limit all come at once.
+    assert times[-1] - times[0] >= 0.75 * (60 - 1 - 11) / 40

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.commands import run
-from tests.tui.labelling import desk, labels, make
+from tests.tui.labelling import Desktop, desk, labels, make
 from tests.tui.stage import SIZES, text_of, until
 from workbench.services.project import Project
 from workbench.tui.screens.confirm import ConfirmScreen
@@ -83,16 +85,23 @@ async def test_a_read_that_fails_on_an_overwritten_file_says_what_has_become_of_
     project.close()
 
 
+@asynccontextmanager
+async def noted_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Project, Desktop, Path]]:
+    """A desk whose database was moved before a note on the first item was written; and where it is."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    project, away = make(folder), folder / "away"
+    async with desk(project) as it:
+        project.path.rename(away)
+        await it.press("c", *"because", "enter")
+        yield project, it, away
+    project.close()
+
+
 async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_is_taken_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    project = make(tmp_path)
-    away = tmp_path / "away"
-    async with desk(project) as it:
+    async with noted_away(tmp_path, monkeypatch) as (project, it, away):
         first = it.completion
-        project.path.rename(away)
-        await it.press("c", *"because", "enter")
         assert "because" in it.line()
         said = [notice.message for notice in it.app._notifications]
         assert sum("put it back" in text for text in said) == 1
@@ -109,19 +118,13 @@ async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_
         with project.database.reading() as reader:
             assert reader.execute("SELECT note FROM label_events WHERE kind = 'label'").fetchall() == [("because",)]
             assert reader.execute("SELECT * FROM drafts").fetchall() == []
-    project.close()
 
 
 async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_again_and_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    project = make(tmp_path)
-    away = tmp_path / "away"
-    async with desk(project) as it:
+    async with noted_away(tmp_path, monkeypatch) as (project, it, away):
         first = it.completion
-        project.path.rename(away)
-        await it.press("c", *"because", "enter")
         away.rename(project.path)
         await it.press("s")
         assert it.completion != first
@@ -134,4 +137,3 @@ async def test_a_note_that_could_not_be_stored_is_there_when_its_item_comes_agai
         it.screen._desk.session.heartbeat()
         with project.database.reading() as reader:
             assert reader.execute("SELECT completion_id, note FROM drafts").fetchall() == [(first, "because")]
-    project.close()

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tests.full_disk_given import Given, prepare
-from tests.tui.stage import notices, press, settle
-from tests.tui.test_full_disk_screens import ACTS, reach, rows
-from workbench.services.project import open_project
-from workbench.tui.app import WorkbenchApp
+from tests.tui.stage import notices, press
+from tests.tui.test_full_disk_screens import ACTS, before_last_key, press_again, rows
 
 KEPT = {"label", "decide a conflict"}
 """Acts that are kept meanwhile, see tests/tui/test_away.py."""
@@ -59,13 +56,7 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
     act = ACTS[name]
     place = tmp_path / "work"
     place.mkdir()
-    shutil.copy(given.folder / "p.db", place / "p.db")
-    project = open_project(place / "p.db")
-    app = WorkbenchApp(project, act.person)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        app.open_screen(act.screen)
-        await settle(pilot)
-        await reach(pilot, act)
+    async with before_last_key(given, place, act) as (project, app, pilot):
         before = rows(project.path)
         take(project.path, tmp_path / "away")
         there, told = app.screen, len(notices(app))
@@ -77,12 +68,5 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_the_file_is_back(
         assert not project.kept.count
         (tmp_path / "away").replace(project.path)
         assert rows(project.path) == before
-        if app.screen is there:
-            await press(pilot, act.keys[-1])
-        else:
-            await reach(pilot, act, again=True)
-            assert not act.typed or act.typed == app.screen.query_one(Input).value
-            await press(pilot, act.keys[-1])
-        assert app._exception is None
+        await press_again(pilot, act, there)
         assert rows(project.path) != before, (notices(app), app.screen)
-    project.close()

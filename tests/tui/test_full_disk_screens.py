@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec import Struct
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from tests.full_disk import SmallDisk, small_disk
 from tests.full_disk_given import Given, prepare
 from tests.tui.stage import notices, press, settle
-from workbench.services.project import open_project
+from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.registry import every_screen
 from workbench.tui.screen import WorkbenchScreen
@@ -136,13 +138,7 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
     place = disk.path / "work"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    shutil.copy(given.folder / "p.db", place / "p.db")
-    project = open_project(place / "p.db")
-    app = WorkbenchApp(project, act.person)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        app.open_screen(act.screen)
-        await settle(pilot)
-        await reach(pilot, act)
+    async with before_last_key(given, place, act) as (project, app, pilot):
         assert [one for one in app.screen_stack if isinstance(one, WorkbenchScreen)][-1].__class__.__name__ == act.at
         before = rows(project.path)
         with closing(sqlite3.connect(project.path)) as connection:
@@ -158,15 +154,34 @@ async def test_what_can_not_be_stored_is_said_and_stored_when_there_is_room(
         assert rows(project.path) == before
         assert beside(place, act.file) == [] or not act.file
         disk.empty()
-        if app.screen is there:
-            await press(pilot, act.keys[-1])
-        else:
-            await reach(pilot, act, again=True)
-            assert not act.typed or act.typed == app.screen.query_one(Input).value
-            await press(pilot, act.keys[-1])
-        assert app._exception is None
+        await press_again(pilot, act, there)
         assert beside(place, act.file) if act.file else rows(project.path) != before, (notices(app), app.screen)
+
+
+@asynccontextmanager
+async def before_last_key(
+    given: Given, place: Path, act: Act
+) -> AsyncIterator[tuple[Project, WorkbenchApp, Pilot[None]]]:
+    """The app on a copy of the given project, all pressed that leads to an act's last key."""
+    shutil.copy(given.folder / "p.db", place / "p.db")
+    project = open_project(place / "p.db")
+    app = WorkbenchApp(project, act.person)
+    async with app.run_test(size=(120, 40), notifications=True) as pilot:
+        app.open_screen(act.screen)
+        await settle(pilot)
+        await reach(pilot, act)
+        yield project, app, pilot
     project.close()
+
+
+async def press_again(pilot: Pilot[None], act: Act, there: Screen[Any]) -> None:
+    """Press the last key once more; where its line has closed since, what was typed must still stand there."""
+    app = pilot.app
+    if app.screen is not there:
+        await reach(pilot, act, again=True)
+        assert not act.typed or act.typed == app.screen.query_one(Input).value
+    await press(pilot, act.keys[-1])
+    assert app._exception is None
 
 
 async def reach(pilot: Pilot[None], act: Act, *, again: bool = False) -> None:

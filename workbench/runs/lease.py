@@ -47,6 +47,7 @@ class Lease:
     Attributes:
         endless: Who waits for room, or for the file to be put back, waits for a person: as long as it takes.
         attended: Whoever waits for its work is told what is wrong meanwhile: it waits for all that may be put right.
+        idle: No run is under way: it waits for no file that is away.
         ending: This process has been told to end: it waits for no person any more.
     """
 
@@ -57,7 +58,7 @@ class Lease:
         self._beaten = time.monotonic()
         self._trouble: Trouble | None = None
         self.endless = self.attended = False
-        self.ending = False
+        self.idle = self.ending = False
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
@@ -121,6 +122,8 @@ class Lease:
         lasted = 0.0 if self._trouble is None else self._trouble.lasted
         if self.ending:
             return error.cause != "busy" or lasted > _LAST_S
+        if self.idle and error.is_away:
+            return True
         if self.attended and error.cause != "other":
             return False
         endless = self.endless and error.cause in ("space", "moved", "replaced")

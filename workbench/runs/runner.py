@@ -79,7 +79,9 @@ class Runner:
         with contextlib.suppress(_Stop):
             while True:
                 while (run := self._take()) is not None:
+                    self._lease.idle = False
                     self._do(run)
+                self._lease.idle = True
                 runs.checkpoint(self._database)
                 if self._rest():
                     return

@@ -91,6 +91,14 @@ def words_of(text: str, folder: Path, given: Given, out: Path) -> list[str]:
     return words
 
 
+def copied(given: Given, folder: Path) -> Path:
+    """A folder with a copy of the given project alone."""
+    content = folder / "content"
+    content.mkdir()
+    shutil.copy(given.folder / "p.db", content)
+    return content
+
+
 @places
 def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
     given: Given, tmp_path: Path, place: Place
@@ -117,9 +125,7 @@ def test_commands_that_read_give_what_they_give_elsewhere_and_write_nothing(
 
 @places
 def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tmp_path: Path, place: Place) -> None:
-    content = tmp_path / "content"
-    content.mkdir()
-    shutil.copy(given.folder / "p.db", content)
+    content = copied(given, tmp_path)
     with place(content) as (folder, user), open_folder() as out:
         out.chmod(0o777)
         before = files(folder)
@@ -179,9 +185,7 @@ def test_the_log_of_another_copy_is_refused(given: Given, tmp_path: Path, place:
 def test_a_database_of_an_older_version_is_refused_and_can_be_copied(
     given: Given, tmp_path: Path, place: Place
 ) -> None:
-    content = tmp_path / "content"
-    content.mkdir()
-    shutil.copy(given.folder / "p.db", content)
+    content = copied(given, tmp_path)
     make_older(content / "p.db", 9)
     with place(content) as (folder, user), open_folder() as out:
         out.chmod(0o777)
@@ -195,9 +199,7 @@ def test_a_database_of_an_older_version_is_refused_and_can_be_copied(
 
 
 def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) -> None:
-    content = tmp_path / "content"
-    content.mkdir()
-    shutil.copy(given.folder / "p.db", content)
+    content = copied(given, tmp_path)
     with folder_of_another(content) as (folder, user):
         with user():
             project = open_project(folder / "p.db")
@@ -210,9 +212,7 @@ def test_an_owner_who_writes_meanwhile_is_noticed(given: Given, tmp_path: Path) 
 
 
 def test_while_the_owner_has_it_open_another_user_reads_beside_them(given: Given, tmp_path: Path) -> None:
-    content = tmp_path / "content"
-    content.mkdir()
-    shutil.copy(given.folder / "p.db", content)
+    content = copied(given, tmp_path)
     before = models(content / "p.db")
     with folder_of_another(content) as (folder, user):
         owner = open_project(folder / "p.db")
@@ -231,9 +231,7 @@ def test_the_app_is_refused_there(
 ) -> None:
     # As a window in a browser is opened, which needs no terminal.
     monkeypatch.setenv("TEXTUAL_DRIVER", "none:None")
-    content = tmp_path / "content"
-    content.mkdir()
-    shutil.copy(given.folder / "p.db", content)
+    content = copied(given, tmp_path)
     with place(content) as (folder, user), user():
         found = run(*words_of(words, folder, given, tmp_path))
     assert found.returncode == 1

@@ -270,6 +270,24 @@ def test_a_runner_goes_on_once_its_file_is_put_back(
         assert runner_pid(project) in (pid, None)
 
 
+@pytest.mark.parametrize("put_there", [None, "other.db"], ids=["moved", "replaced"])
+def test_a_runner_without_a_run_waits_for_no_file_that_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, put_there: str | None
+) -> None:
+    install_plugin(tmp_path, monkeypatch)
+    with runner_ends(make_project(tmp_path, numbered(4))) as project:
+        info = start(project, "exact")
+        assert wait(project, info.run).state == "complete"
+        pid = runner_pid(project)
+        assert pid is not None
+        away = project.path.rename(tmp_path / "away.db")
+        if put_there:
+            (tmp_path / put_there).write_bytes(away.read_bytes())
+            (tmp_path / put_there).rename(project.path)
+        until(lambda: not psutil.pid_exists(pid))
+        away.replace(project.path)
+
+
 def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Have the next transactions of this project fail when they are committed."""
     left, write = [times], project.database.write

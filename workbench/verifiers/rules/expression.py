@@ -27,8 +27,9 @@ from workbench.verifiers.rules.nodes import (
 from workbench.verifiers.rules.tokens import FUNCTIONS, NotUnderstood
 
 MAX_POSTFIXES = 3
-_GROUP = 3
 """Exponents, factorials and the like after one atom."""
+_GROUP = 3
+"""Digits of a group of thousands."""
 SMALLEST_COMBINATION = 3
 """``C_3^2`` is a number of combinations, ``C_1^2`` the square of a constant."""
 UNKNOWN_FUNCTIONS = frozenset("fgFφψΦΨ")

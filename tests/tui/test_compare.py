@@ -11,8 +11,7 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, set
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
 from workbench.services.measuring.comparing import compare, compared
-from workbench.services.measuring.comparing_files import comparison_as
-from workbench.services.measuring.comparing_text import verdict
+from workbench.services.measuring.comparing_tables import comparison_as, verdict
 from workbench.services.measuring.selected_by import note
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp

@@ -13,7 +13,7 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, set
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
 from workbench.services.measuring.comparing import comparable
-from workbench.services.measuring.comparing_files import comparison_as
+from workbench.services.measuring.comparing_tables import comparison_as
 from workbench.services.measuring.family import family
 from workbench.services.measuring.joint_errors import SAMPLES, joint_errors
 from workbench.services.measuring.selected_by import note

@@ -19,7 +19,7 @@ from workbench.cli.common import (
 )
 
 if TYPE_CHECKING:
-    from workbench.services.measuring.comparing_files import Report
+    from workbench.services.measuring.comparing_tables import Report
 
 
 @click.command()
@@ -115,7 +115,7 @@ def _kind(verifiers: tuple[str, ...], everyone: bool, against: str | None, error
 
 
 def _show(report: Report, format_: Any, as_json: bool) -> None:
-    from workbench.services.measuring.comparing_files import comparison_as
+    from workbench.services.measuring.comparing_tables import comparison_as
 
     if as_json:
         print_json(report)

@@ -39,3 +39,18 @@ def percent_interval(ci: tuple[float, float] | None) -> str:
 def p_value(p: float | None) -> str:
     """A p- or q-value as it is read: three digits, and no false precision near 0."""
     return NONE if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
+
+
+def one_decimal(value: float | None) -> str:
+    """An expected count."""
+    return NONE if value is None else f"{value:,.1f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference to three digits, with its sign."""
+    return NONE if value is None else f"{value:+.3f}"
+
+
+def signed_interval(ends: tuple[float, float] | None) -> str:
+    """A difference's interval."""
+    return NONE if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"

@@ -9,9 +9,15 @@ from typing import Any
 from msgspec import Struct, structs
 
 from workbench.services.measuring.combined import CombinedReport, parts
-from workbench.services.measuring.comparing_files import with_counting
-from workbench.services.measuring.record_csv import figures_csv, flat
-from workbench.services.measuring.table_files import SUFFIXES, WRITERS, TableFormat, write_beside
+from workbench.services.measuring.table_files import (
+    SUFFIXES,
+    WRITERS,
+    TableFormat,
+    figures_csv,
+    flat,
+    with_counting,
+    write_beside,
+)
 
 
 def combined_as(report: CombinedReport, place: int, as_: TableFormat) -> str:

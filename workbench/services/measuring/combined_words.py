@@ -14,7 +14,7 @@ from workbench.model.ensemble import ENSEMBLES, EnsembleRow, MemberRow
 from workbench.model.estimate import EstimateReport, EstimateRow
 from workbench.render.columns import p_value
 from workbench.services.measuring.combining_text import BEST
-from workbench.services.measuring.comparing_text import is_clear, told
+from workbench.services.measuring.comparing_tables import is_clear, told
 from workbench.services.measuring.estimating_text import verdict
 
 Standing = Literal["", "better", "worse", "not told apart"]

@@ -11,13 +11,12 @@ from workbench.model.breakdown import group_name
 from workbench.model.comparison import PairedFigures
 from workbench.model.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, MemberRow
 from workbench.render.bars import NONE, counted, percent
-from workbench.render.columns import interval, number, p_value
+from workbench.render.columns import interval, number, p_value, signed, signed_interval
 from workbench.render.inert import inert
 from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
-from workbench.services.measuring.comparing_cells import signed, signed_interval
-from workbench.services.measuring.comparing_text import told
+from workbench.services.measuring.comparing_tables import told
 from workbench.services.measuring.counting import counting
 from workbench.services.measuring.judged import nothing_measured
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from workbench.model.best_of import BestOfReport, BestOfRow
 from workbench.render.bars import NONE, counted, percent
-from workbench.render.columns import interval, number
+from workbench.render.columns import interval, number, signed, signed_interval
 from workbench.render.marks import what_marks_mean, with_mark
 from workbench.reports.document import Row, Table, heads, row
 from workbench.reports.table_text import plain_table
-from workbench.services.measuring.comparing_cells import signed, signed_interval
 from workbench.services.measuring.counting import counting
 
 _UNDECIDED = {

@@ -14,8 +14,8 @@ from workbench.services.building.showing import flips
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.columns import Columns
 from workbench.services.measuring.judged import BASELINE, judges_of
-from workbench.services.measuring.record_csv import flat, lines_csv
 from workbench.services.measuring.refining import refined
+from workbench.services.measuring.table_files import flat, lines_csv
 from workbench.services.project import Project
 from workbench.services.publishing.frozen import FrozenSet
 from workbench.services.reporting.gathering import deciding, run_facts

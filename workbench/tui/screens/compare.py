@@ -15,8 +15,7 @@ from workbench.model.comparison import CompareReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.comparing import GROUPS, PairedComparison, comparable, compared
-from workbench.services.measuring.comparing_files import comparison_as, save_comparison
-from workbench.services.measuring.comparing_text import verdict
+from workbench.services.measuring.comparing_tables import comparison_as, save_comparison, verdict
 from workbench.tui.actions import Action
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.sharing import share

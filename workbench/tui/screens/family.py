@@ -13,7 +13,7 @@ from textual.widgets import Static
 from workbench.model.comparison import JointErrorReport
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.comparing_files import comparison_as, save_comparison
+from workbench.services.measuring.comparing_tables import comparison_as, save_comparison
 from workbench.services.measuring.family import family
 from workbench.services.measuring.joint_errors import SAMPLES, joint_errors
 from workbench.tui.actions import Action

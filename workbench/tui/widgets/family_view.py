@@ -10,12 +10,10 @@ from textual.content import Content
 from workbench.model.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
 from workbench.render.bars import NONE, compact_count, counted, percent
 from workbench.render.columns import interval as fractions
-from workbench.render.columns import number, p_value
+from workbench.render.columns import number, one_decimal, p_value
 from workbench.render.heat import GLYPHS, scale_words, shade, tint
 from workbench.render.marks import with_mark
-from workbench.services.measuring.comparing_cells import one_decimal
-from workbench.services.measuring.error_tables import best_pair
-from workbench.services.measuring.family_tables import standing
+from workbench.services.measuring.family_tables import best_pair, standing
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.compare_view import interval, points

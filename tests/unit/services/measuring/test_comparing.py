@@ -17,7 +17,7 @@ from workbench.model.comparison import Bootstrap, Quadrant
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Protocol3
 from workbench.services.measuring.comparing import comparable, compare
-from workbench.services.measuring.comparing_text import compare_text, verdict
+from workbench.services.measuring.comparing_tables import compare_text, verdict
 from workbench.services.project import Project
 
 ITEMS = 300

@@ -14,7 +14,7 @@ from tests.tui.stage import add_run
 from workbench.model.verdict import Outcome
 from workbench.render.inert import inert
 from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.comparing_files import Report, comparison_as, save_comparison
+from workbench.services.measuring.comparing_tables import Report, comparison_as, save_comparison
 from workbench.services.measuring.family import family
 from workbench.services.measuring.joint_errors import joint_errors
 from workbench.services.measuring.table_files import TableFormat

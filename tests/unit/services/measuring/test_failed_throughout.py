@@ -17,9 +17,9 @@ from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.combining import ensemble
 from workbench.services.measuring.combining_text import ensemble_text
 from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.comparing_text import errors_text, family_text
 from workbench.services.measuring.estimating import estimate
 from workbench.services.measuring.family import family
+from workbench.services.measuring.family_tables import errors_text, family_text
 from workbench.services.measuring.joint_errors import joint_errors
 from workbench.services.measuring.selecting import best_of
 from workbench.services.project import Project

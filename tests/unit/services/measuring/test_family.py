@@ -18,8 +18,8 @@ from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.comparing import compare
-from workbench.services.measuring.comparing_text import family_text
 from workbench.services.measuring.family import family
+from workbench.services.measuring.family_tables import family_text
 from workbench.services.project import Project
 
 ITEMS = 240

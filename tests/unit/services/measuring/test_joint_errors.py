@@ -15,7 +15,7 @@ from workbench.errors import UsageError
 from workbench.model.comparison import Bootstrap, JudgePair
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome, Protocol3
-from workbench.services.measuring.comparing_text import errors_text
+from workbench.services.measuring.family_tables import errors_text
 from workbench.services.measuring.joint_errors import joint_errors
 from workbench.services.project import Project
 

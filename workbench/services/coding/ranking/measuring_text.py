@@ -9,8 +9,7 @@ from workbench.render.bars import counted, percent
 from workbench.render.columns import interval, number, percent_interval
 from workbench.reports.document import Cell, Row, Table, heads, row
 from workbench.services.coding.ranking.truth import runs_in_words
-from workbench.services.measuring.record_csv import records_csv
-from workbench.services.measuring.table_files import WRITERS, TableFormat
+from workbench.services.measuring.table_files import WRITERS, TableFormat, records_csv
 
 
 def ranking_as(report: RankingReport, as_: TableFormat, *, by_problem: bool) -> str:

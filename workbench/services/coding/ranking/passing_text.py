@@ -8,8 +8,7 @@ from workbench.model.code_figures import PassReport
 from workbench.render.bars import counted, percent
 from workbench.render.columns import percent_interval
 from workbench.reports.document import Table, heads, row
-from workbench.services.measuring.record_csv import records_csv
-from workbench.services.measuring.table_files import WRITERS, TableFormat
+from workbench.services.measuring.table_files import WRITERS, TableFormat, records_csv
 
 
 def passes_as(report: PassReport, as_: TableFormat) -> str:

@@ -9,8 +9,7 @@ from workbench.render.bars import counted, interval_bar, percent
 from workbench.render.columns import interval, number
 from workbench.reports.document import Table, heads, row
 from workbench.services.coding.ranking.truth import runs_in_words
-from workbench.services.measuring.record_csv import records_csv
-from workbench.services.measuring.table_files import WRITERS, TableFormat
+from workbench.services.measuring.table_files import WRITERS, TableFormat, records_csv
 
 _BAR = 30
 

@@ -16,7 +16,7 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.model.selection import Selection, parse_condition
 from workbench.model.verdict import Outcome
-from workbench.services.measuring.combined_files import combined_as
+from workbench.services.measuring.combined import combined_as
 from workbench.services.measuring.combining import ensemble
 from workbench.services.measuring.downstream import downstream
 from workbench.services.measuring.estimating import estimate

@@ -54,3 +54,8 @@ def signed(value: float | None) -> str:
 def signed_interval(ends: tuple[float, float] | None) -> str:
     """A difference's interval."""
     return NONE if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
+
+
+def whole(value: float | None) -> str:
+    """A count that was estimated."""
+    return NONE if value is None else f"{value:,.0f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from textwrap import fill
 from typing import Final
 
@@ -11,10 +11,11 @@ from workbench.model.breakdown import group_name
 from workbench.model.comparison import PairedFigures
 from workbench.model.ensemble import ENSEMBLES, EnsembleReport, EnsembleRow, MemberRow
 from workbench.render.bars import NONE, counted, percent
-from workbench.render.columns import interval, number, p_value, signed, signed_interval
+from workbench.render.columns import p_value, signed, signed_interval
 from workbench.render.inert import inert
 from workbench.render.marks import what_marks_mean, with_mark
-from workbench.reports.document import Row, Table, heads, row
+from workbench.reports.document import Table
+from workbench.reports.table import Columns, column, count, ends, figure, table, text, word
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.comparing_tables import told
 from workbench.services.measuring.counting import counting
@@ -46,66 +47,79 @@ _FITTED = {"best_single": "best single", "chosen_k": "best k", "weighted": "weig
 
 def rules_table(report: EnsembleReport) -> Table:
     """Members, floor, best single verifier and ensembles; each ensemble against the best single one."""
-    group = () if report.by is None else ("group",)
-    figures = ("n", "accuracy", "95 % interval", "bal.acc", "MCC", "FPR", "FNR")
+    chose = report.selection_judges
+    columns: Columns[EnsembleRow] = (
+        word("rule", lambda one: with_mark(one.rule, chose) if one.kind == "member" else one.rule),
+        word("group", lambda one: group_name(one.group, report.by), there=report.by is not None),
+        count("n", lambda one: one.n),
+        figure("accuracy", lambda one: one.accuracy),
+        ends(lambda one: one.ci),
+        figure("bal.acc", lambda one: one.balanced_accuracy),
+        figure("MCC", lambda one: one.mcc),
+        figure("FPR", lambda one: one.fpr),
+        figure("FNR", lambda one: one.fnr),
+        text("it adds", lambda one: _of_ensemble(one, _difference(one.against))),
+        text("95 % interval", lambda one: _of_ensemble(one, _ends(one.against))),
+        text("p", lambda one: _of_ensemble(one, _p(one.against))),
+        text("q", lambda one: _of_ensemble(one, p_value(one.q))),
+    )
+    notes = (*_fitted(report), *nothing_measured(report.failed), *what_marks_mean(chose))
+    return table("Ensembles, and what each adds to the best single verifier", columns, report.rows, notes=notes)
+
+
+def _of_ensemble(one: EnsembleRow, shown: str) -> str:
+    """What is said of ensembles only."""
+    return shown if one.kind in ENSEMBLES else ""
+
+
+def _difference(against: PairedFigures | None) -> str:
+    return NONE if against is None else signed(against.difference)
+
+
+def _ends(against: PairedFigures | None) -> str:
+    return NONE if against is None else signed_interval(against.ci)
+
+
+def _p(against: PairedFigures | None) -> str:
+    return NONE if against is None else p_value(against.permutation_p)
+
+
+def _fitted(report: EnsembleReport) -> Iterator[str]:
+    """What was fitted, how, and what came of it."""
     best = Counter(fold.best_single for fold in report.folds)
-    notes = [f"Best single in {len(report.folds)} folds: {_often(best)}."]
+    yield f"Best single in {len(report.folds)} folds: {_often(best)}."
     kinds = {one.kind for one in report.rows}
     if "chosen_k" in kinds:
-        notes.append(f"Best k in {len(report.folds)} folds: {_often(f'k = {fold.k}:' for fold in report.folds)}.")
+        yield f"Best k in {len(report.folds)} folds: {_often(f'k = {fold.k}:' for fold in report.folds)}."
     fitted = [name for kind, name in _FITTED.items() if kind in kinds]
     several = len(fitted) > 1
     words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
-    notes.append(
+    yield (
         f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; p by "
         "permutation of questions; q after Benjamini and Hochberg over this table."
     )
-    notes += [*nothing_measured(report.failed), *what_marks_mean(report.selection_judges)]
-    return Table(
-        caption="Ensembles, and what each adds to the best single verifier",
-        head=(heads("rule", *group, *figures, "it adds", "95 % interval", "p", "q"),),
-        left=1 + len(group),
-        rows=tuple(_rule_row(one, report.by, report.selection_judges) for one in report.rows),
-        notes=tuple(notes),
-    )
-
-
-def _rule_row(one: EnsembleRow, by: str | None, chose: Sequence[str]) -> Row:
-    group = () if by is None else (group_name(one.group, by),)
-    rates = (one.balanced_accuracy, one.mcc, one.fpr, one.fnr)
-    figures = (f"{one.n:,}", number(one.accuracy), interval(one.ci), *map(number, rates))
-    added = ("", "", "")
-    if one.kind in ENSEMBLES:
-        added = _added(one.against)
-    q = "" if added[0] == "" else NONE if one.q is None else p_value(one.q)
-    rule = with_mark(one.rule, chose) if one.kind == "member" else one.rule
-    return row(rule, *group, *figures, *added, q)
-
-
-def _added(against: PairedFigures | None) -> tuple[str, str, str]:
-    if against is None:
-        return NONE, NONE, NONE
-    return signed(against.difference), signed_interval(against.ci), p_value(against.permutation_p)
 
 
 def members_table(report: EnsembleReport) -> Table:
     """What the headline ensemble loses without each of its members, and their weights."""
-    weights = () if report.intercept is None else ("accepts", "refuses")
-    notes = []
-    if report.intercept is not None:
-        notes.append(f"accepts, refuses: log-odds, fitted on all items; {report.intercept:+.2f} where nobody votes.")
-    return Table(
-        caption=f"{report.headline}, and the same of the others without one member",
-        head=(heads("member", "votes on", "without it", "it adds", "95 % interval", "p", *weights),),
-        rows=tuple(_member_row(member, has_weights=bool(weights)) for member in report.members),
-        notes=tuple(notes),
+    weighted = report.intercept is not None
+    columns: Columns[MemberRow] = (
+        word("member", lambda one: one.verifier),
+        text("votes on", lambda one: f"{percent(one.voted)} %"),
+        figure("without it", lambda one: one.without),
+        column("it adds", lambda one: one.help, _difference),
+        column("95 % interval", lambda one: one.help, _ends),
+        column("p", lambda one: one.help, _p),
+        column("accepts", lambda one: one.accepts, _weight, there=weighted),
+        column("refuses", lambda one: one.refuses, _weight, there=weighted),
     )
+    note = f"accepts, refuses: log-odds, fitted on all items; {report.intercept or 0.0:+.2f} where nobody votes."
+    caption = f"{report.headline}, and the same of the others without one member"
+    return table(caption, columns, report.members, notes=(note,) if weighted else ())
 
 
-def _member_row(member: MemberRow, *, has_weights: bool) -> Row:
-    weights = tuple(NONE if weight is None else f"{weight:+.2f}" for weight in (member.accepts, member.refuses))
-    figures = (f"{percent(member.voted)} %", number(member.without), *_added(member.help))
-    return row(member.verifier, *figures, *(weights if has_weights else ()))
+def _weight(weight: float | None) -> str:
+    return NONE if weight is None else f"{weight:+.2f}"
 
 
 def _often(names: Iterable[str]) -> str:

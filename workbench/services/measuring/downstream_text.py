@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from workbench.model.breakdown import group_name
@@ -10,7 +10,8 @@ from workbench.model.comparison import LEVEL
 from workbench.model.downstream import Association, DownstreamPoint, DownstreamReport, DownstreamRow
 from workbench.render.bars import NONE, bar, counted
 from workbench.render.columns import aligned, interval, number, p_value
-from workbench.reports.document import Head, Row, Table, heads, row
+from workbench.reports.document import Table
+from workbench.reports.table import Columns, Ends, column, count, ends, figure, table, text, word
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.counting import counting
 
@@ -35,26 +36,18 @@ def downstream_head(report: DownstreamReport) -> str:
 
 def scores_table(report: DownstreamReport) -> Table:
     """Each verifier's accuracy beside the score of what was trained with it."""
-    return Table(
-        caption="Accuracy of the verifiers beside the scores of what was trained with them",
-        head=(heads("benchmark", "verifier", "n", "accuracy", "95 % interval", "score", "95 % interval", "scores"),),
-        left=2,
-        rows=tuple(map(_point_row, report.points)),
-        notes=tuple(_refusals(report)),
+    columns: Columns[DownstreamPoint] = (
+        word("benchmark", lambda point: point.benchmark or _ALL),
+        word("verifier", lambda point: point.verifier),
+        count("n", lambda point: point.n),
+        figure("accuracy", lambda point: point.accuracy),
+        ends(lambda point: point.ci),
+        text("score", _score),
+        ends(lambda point: point.score_ci),
+        count("scores", lambda point: point.scores),
     )
-
-
-def _point_row(point: DownstreamPoint) -> Row:
-    return row(
-        point.benchmark or _ALL,
-        point.verifier,
-        f"{point.n:,}",
-        number(point.accuracy),
-        interval(point.ci),
-        _score(point),
-        interval(point.score_ci),
-        f"{point.scores:,}",
-    )
+    caption = "Accuracy of the verifiers beside the scores of what was trained with them"
+    return table(caption, columns, report.points, notes=_refusals(report))
 
 
 def _score(point: DownstreamPoint) -> str:
@@ -93,27 +86,32 @@ def _plot(points: Sequence[DownstreamPoint]) -> str:
 
 def associations_table(report: DownstreamReport) -> Table:
     """The rank correlations of each benchmark, and of all."""
-    both = (Head("", 3), Head("Spearman", 3), Head("Kendall", 3))
-    figures = ("coefficient", "p", "95 % interval")
-    return Table(
-        caption="Order of the verifiers by accuracy against their order by score",
-        head=(both, heads("benchmark", "items", "verifiers", *figures, *figures)),
-        left=2,
-        rows=tuple(_row(one, report.by) for one in report.rows),
-        notes=tuple(_notes(report)),
+    columns: Columns[DownstreamRow] = (
+        word("benchmark", lambda one: one.benchmark or _ALL),
+        word("items", lambda one: group_name(one.group, report.by)),
+        count("verifiers", lambda one: one.verifiers),
+        *_association("Spearman", lambda one: one.spearman),
+        *_association("Kendall", lambda one: one.kendall),
+    )
+    caption = "Order of the verifiers by accuracy against their order by score"
+    return table(caption, columns, report.rows, notes=_notes(report))
+
+
+def _association(name: str, found: Callable[[DownstreamRow], Association]) -> Columns[DownstreamRow]:
+    """A coefficient with what is known of it."""
+    return (
+        column("coefficient", lambda one: found(one).coefficient, _coefficient, over=name),
+        column("p", lambda one: found(one).p, p_value, over=name),
+        ends(lambda one: found(one).ci, _coefficients, over=name),
     )
 
 
-def _row(one: DownstreamRow, by: str | None) -> Row:
-    group = group_name(one.group, by)
-    both = (*_association(one.spearman), *_association(one.kendall))
-    return row(one.benchmark or _ALL, group, f"{one.verifiers:,}", *both)
+def _coefficient(value: float | None) -> str:
+    return NONE if value is None else f"{value:+.2f}"
 
 
-def _association(found: Association) -> tuple[str, str, str]:
-    ends = NONE if found.ci is None else f"[{found.ci[0]:+.2f}, {found.ci[1]:+.2f}]"
-    coefficient = NONE if found.coefficient is None else f"{found.coefficient:+.2f}"
-    return coefficient, p_value(found.p), ends
+def _coefficients(ends: Ends) -> str:
+    return NONE if ends is None else f"[{ends[0]:+.2f}, {ends[1]:+.2f}]"
 
 
 def _notes(report: DownstreamReport) -> Iterator[str]:

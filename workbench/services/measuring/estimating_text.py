@@ -7,12 +7,13 @@ from textwrap import fill
 
 from workbench.model.breakdown import group_name
 from workbench.model.comparison import LEVEL
-from workbench.model.estimate import EstimateReport, EstimateRow
+from workbench.model.estimate import EstimateReport, EstimateRow, MixRow
 from workbench.render.bars import NONE, counted
-from workbench.render.columns import interval, number, p_value
+from workbench.render.columns import p_value, whole
 from workbench.render.inert import inert
 from workbench.render.marks import what_marks_mean, with_mark
-from workbench.reports.document import Row, Table, heads, row
+from workbench.reports.document import Table
+from workbench.reports.table import Columns, column, count, ends, figure, table, text, word
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.counting import counting
 from workbench.services.measuring.samples import sample_sentences
@@ -51,44 +52,36 @@ def verdict(report: EstimateReport) -> str:
 
 def estimate_table(report: EstimateReport) -> Table:
     """Estimates with predictions beside those from labels alone."""
-    group = () if report.by is None else ("items",)
-    figures = ("labelled", "others", "estimate", "95 % interval", "labels only", "95 % interval")
-    return Table(
-        caption="Estimates for all items, with predictions and from labels only",
-        head=(heads("", *group, *figures, "trust", "worth", "saved"),),
-        left=1 + len(group),
-        rows=tuple(_row(one, report.by) for one in report.rows),
-        notes=tuple(_notes(report)),
+    columns: Columns[EstimateRow] = (
+        word("", lambda one: _QUANTITIES[one.quantity]),
+        word("items", lambda one: _group(one, report.by), there=report.by is not None),
+        count("labelled", lambda one: one.labelled),
+        count("others", lambda one: one.unlabelled),
+        figure("estimate", lambda one: one.estimate),
+        ends(lambda one: one.ci),
+        figure("labels only", lambda one: one.classical),
+        ends(lambda one: one.classical_ci),
+        text("trust", lambda one: NONE if one.power is None else f"{one.power:.2f}"),
+        column("worth", lambda one: one.effective, whole),
+        column("saved", lambda one: one.saved, whole),
     )
+    caption = "Estimates for all items, with predictions and from labels only"
+    return table(caption, columns, report.rows, notes=_notes(report))
 
 
-def _row(one: EstimateRow, by: str | None) -> Row:
+def _group(one: EstimateRow, by: str | None) -> str:
     every = f"all, by {by}" if one.stratified else "all"
-    group = () if by is None else (every if one.group is None else group_name(one.group, by),)
-    return row(
-        _QUANTITIES[one.quantity],
-        *group,
-        f"{one.labelled:,}",
-        f"{one.unlabelled:,}",
-        number(one.estimate),
-        interval(one.ci),
-        number(one.classical),
-        interval(one.classical_ci),
-        NONE if one.power is None else f"{one.power:.2f}",
-        NONE if one.effective is None else f"{one.effective:,.0f}",
-        NONE if one.saved is None else f"{one.saved:,.0f}",
-    )
+    return every if one.group is None else group_name(one.group, by)
 
 
 def mix_table(report: EstimateReport) -> Table:
     """Questions with labels and without, by group."""
-    return Table(
-        caption=f"Questions by {report.mix_by}",
-        head=(heads("", "labelled", "others"),),
-        rows=tuple(
-            row(group_name(one.group, report.mix_by), f"{one.labelled:,}", f"{one.unlabelled:,}") for one in report.mix
-        ),
+    columns: Columns[MixRow] = (
+        word("", lambda one: group_name(one.group, report.mix_by)),
+        count("labelled", lambda one: one.labelled),
+        count("others", lambda one: one.unlabelled),
     )
+    return table(f"Questions by {report.mix_by}", columns, report.mix)
 
 
 def _notes(report: EstimateReport) -> Iterator[str]:

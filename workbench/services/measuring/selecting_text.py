@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from workbench.model.best_of import BestOfReport, BestOfRow
 from workbench.render.bars import NONE, counted, percent
-from workbench.render.columns import interval, number, signed, signed_interval
+from workbench.render.columns import signed, signed_interval
 from workbench.render.marks import what_marks_mean, with_mark
-from workbench.reports.document import Row, Table, heads, row
+from workbench.reports.document import Table
+from workbench.reports.table import Columns, column, count, ends, figure, table, text, word
 from workbench.reports.table_text import plain_table
 from workbench.services.measuring.counting import counting
 
@@ -35,31 +36,22 @@ def best_of_head(report: BestOfReport) -> str:
 
 def best_of_table(report: BestOfReport) -> Table:
     """Verifiers as selectors, for each n."""
-    figures = ("questions", "mixed", "best of n", "95 % interval", "random", "oracle")
-    return Table(
-        caption="How often the completion that a verifier picks of n is correct",
-        head=(heads("verifier", "picks by", "n", *figures, "gain", "95 % interval", "closed"),),
-        left=2,
-        rows=tuple(_row(one, report.selection_judges) for one in report.rows),
-        notes=tuple(_notes(report)),
+    columns: Columns[BestOfRow] = (
+        word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
+        word("picks by", lambda one: one.picks_by),
+        count("n", lambda one: one.n),
+        count("questions", lambda one: one.questions),
+        count("mixed", lambda one: one.mixed),
+        figure("best of n", lambda one: one.accuracy),
+        ends(lambda one: one.ci),
+        figure("random", lambda one: one.random),
+        figure("oracle", lambda one: one.oracle),
+        column("gain", lambda one: one.gain, signed),
+        ends(lambda one: one.gain_ci, signed_interval),
+        text("closed", lambda one: NONE if one.closed is None else f"{percent(one.closed)} %"),
     )
-
-
-def _row(one: BestOfRow, chose: Sequence[str]) -> Row:
-    return row(
-        with_mark(one.verifier, chose),
-        one.picks_by,
-        f"{one.n:,}",
-        f"{one.questions:,}",
-        f"{one.mixed:,}",
-        number(one.accuracy),
-        interval(one.ci),
-        number(one.random),
-        number(one.oracle),
-        signed(one.gain),
-        signed_interval(one.gain_ci),
-        NONE if one.closed is None else f"{percent(one.closed)} %",
-    )
+    caption = "How often the completion that a verifier picks of n is correct"
+    return table(caption, columns, report.rows, notes=_notes(report))
 
 
 def _notes(report: BestOfReport) -> Iterator[str]:

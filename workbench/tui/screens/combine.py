@@ -20,8 +20,7 @@ from textual.worker import Worker, WorkerState
 from workbench.errors import UsageError, WorkbenchError
 from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.items import browsing
-from workbench.services.measuring.combined import CombinedSheet
-from workbench.services.measuring.combined_files import combined_as, save_combined
+from workbench.services.measuring.combined import CombinedSheet, combined_as, save_combined
 from workbench.services.measuring.comparing import GROUPS
 from workbench.services.measuring.judged import BASELINE, everybody
 from workbench.services.measuring.selecting import read_sizes

@@ -9,8 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.errors import WorkbenchError
-from workbench.services.measuring.combined import CombinedRow, CombinedSheet
-from workbench.services.measuring.combined_words import Standing
+from workbench.services.measuring.combined import CombinedRow, CombinedSheet, Standing
 from workbench.tui.combined_reading import Task
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow

@@ -15,9 +15,7 @@ from msgspec import structs
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.model.verdict import Outcome
-from workbench.services.measuring.combined import CombinedReport, head, sheets
-from workbench.services.measuring.combined_files import combined_as, save_combined
-from workbench.services.measuring.combined_words import of_rule
+from workbench.services.measuring.combined import CombinedReport, combined_as, head, of_rule, save_combined, sheets
 from workbench.services.measuring.combining import ensemble
 from workbench.services.measuring.combining_text import ensemble_text
 from workbench.services.measuring.downstream import downstream

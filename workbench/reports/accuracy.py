@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 from workbench.model.breakdown import crossing, group_name
-from workbench.model.report import AccuracyReport, AccuracyRow, AverageRow
+from workbench.model.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
 from workbench.render.bars import NONE, counted
 from workbench.render.columns import interval, number, p_value
 from workbench.render.marks import CHOSE
-from workbench.reports.document import Cell, Head, Row, Table
+from workbench.reports.document import Table
+from workbench.reports.table import Column, Columns, ends, figure, table, text, word
 
-
-class _ShownColumns(NamedTuple):
-    """Which columns a report has something for."""
-
-    delta: bool
-    auroc: bool
-    bootstrap: bool
+_Line: TypeAlias = AccuracyRow | AverageRow
 
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
@@ -27,58 +21,63 @@ def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
     return (_main(report), *([_transfer(report)] if report.transfer else []))
 
 
-def group_text(row: AccuracyRow, by: str | None) -> str:
-    """The group in words; the average over all items says which one it is."""
-    return "all (micro)" if row.group is None else group_name(row.group, by)
-
-
 def _main(report: AccuracyReport) -> Table:
-    shown = _ShownColumns(
-        delta=any(row.delta is not None for row in report.rows),
-        auroc=any(row.auroc is not None for row in report.rows),
-        bootstrap=report.bootstrap is not None,
+    baselines = {row.verifier for row in report.rows if row.kind == "baseline"}
+    return table(
+        _caption(report),
+        _columns(report),
+        _lines(report),
+        notes=_notes(report),
+        kind=lambda line: "aside" if line.verifier in baselines else "",
     )
-    averages = {row.verifier: row for row in report.averages}
-    rows: list[Row] = []
-    for verifier, own in groupby(report.rows, key=lambda row: row.verifier):
-        rows += _block(list(own), averages.get(verifier), report, shown)
-    head = tuple(Head(title) for title in _titles(shown))
-    return Table(caption=_caption(report), head=(head,), rows=tuple(rows), left=2, notes=_notes(report))
 
 
-def _block(
-    rows: Sequence[AccuracyRow], average: AverageRow | None, report: AccuracyReport, shown: _ShownColumns
-) -> Iterator[Row]:
-    """The rows of one verifier; the macro average stands below the row of all items."""
-    for row in rows:
-        yield Row(tuple(map(Cell, _cells(row, report, shown))), "aside" if row.kind == "baseline" else "")
-        if row.group is None and average is not None and average.groups > 1:
-            cells = [row.verifier, f"macro over {average.groups} {_plural(average.over)}", "", number(average.macro)]
-            cells += [""] * (len(_titles(shown)) - len(cells))
-            yield Row(tuple(map(Cell, cells)), "aside" if row.kind == "baseline" else "")
+def _lines(report: AccuracyReport) -> Iterator[_Line]:
+    """The rows of each verifier; the macro average stands below the row of all items."""
+    averages = {row.verifier: row for row in report.averages if row.groups > 1}
+    for row in report.rows:
+        yield row
+        if row.group is None and row.verifier in averages:
+            yield averages[row.verifier]
 
 
-def _titles(shown: _ShownColumns) -> list[str]:
-    drawn = ["95 % interval"] if shown.bootstrap else []
-    return [
-        *("verifier", "group", "n", "accuracy", "95 % interval"),
-        *(["delta", "q"] if shown.delta else []),
-        *("bal.acc", *drawn, "MCC", *drawn, "FPR", "FNR", "coverage"),
-        *(["AUROC"] if shown.auroc else []),
-    ]
+def _columns(report: AccuracyReport) -> Columns[_Line]:
+    """Those for which the report has something; of an average over groups only accuracy is known."""
+    tested = any(row.delta is not None for row in report.rows)
+    scored = any(row.auroc is not None for row in report.rows)
+    drawn = report.bootstrap is not None
+    return (
+        word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _chose(line) else "")),
+        word("group", lambda line: _group(line, report.by)),
+        _only_row("n", lambda row: f"{row.n:,}"),
+        figure("accuracy", lambda line: line.macro if isinstance(line, AverageRow) else line.accuracy),
+        _only_row("95 % interval", lambda row: interval(row.ci)),
+        _only_row("delta", lambda row: NONE if row.delta is None else f"{row.delta:+.3f}", there=tested),
+        _only_row("q", lambda row: p_value(row.q), there=tested),
+        _only_row("bal.acc", lambda row: number(row.balanced_accuracy)),
+        _only_row("95 % interval", lambda row: interval(row.balanced_accuracy_ci), there=drawn),
+        _only_row("MCC", lambda row: number(row.mcc)),
+        _only_row("95 % interval", lambda row: interval(row.mcc_ci), there=drawn),
+        _only_row("FPR", lambda row: number(row.fpr)),
+        _only_row("FNR", lambda row: number(row.fnr)),
+        _only_row("coverage", lambda row: number(row.coverage)),
+        _only_row("AUROC", lambda row: number(row.auroc), there=scored),
+    )
 
 
-def _cells(row: AccuracyRow, report: AccuracyReport, shown: _ShownColumns) -> list[str]:
-    balanced_ci = [interval(row.balanced_accuracy_ci)] if shown.bootstrap else []
-    mcc_ci = [interval(row.mcc_ci)] if shown.bootstrap else []
-    return [
-        row.verifier + (f" {CHOSE}" if row.selection_judge else ""),
-        *(group_text(row, report.by), f"{row.n:,}", number(row.accuracy), interval(row.ci)),
-        *([NONE if row.delta is None else f"{row.delta:+.3f}", p_value(row.q)] if shown.delta else []),
-        *(number(row.balanced_accuracy), *balanced_ci, number(row.mcc), *mcc_ci),
-        *map(number, (row.fpr, row.fnr, row.coverage)),
-        *([number(row.auroc)] if shown.auroc else []),
-    ]
+def _only_row(heading: str, shown: Callable[[AccuracyRow], str], *, there: bool = True) -> Column[_Line]:
+    return text(heading, lambda line: "" if isinstance(line, AverageRow) else shown(line), there=there)
+
+
+def _chose(line: _Line) -> bool:
+    return isinstance(line, AccuracyRow) and line.selection_judge
+
+
+def _group(line: _Line, by: str | None) -> str:
+    """The group in words; an average says which one it is."""
+    if isinstance(line, AverageRow):
+        return f"macro over {line.groups} {'groups' if ',' in line.over else f'{line.over}s'}"
+    return "all (micro)" if line.group is None else group_name(line.group, by)
 
 
 def _caption(report: AccuracyReport) -> str:
@@ -108,22 +107,17 @@ def _notes(report: AccuracyReport) -> tuple[str, ...]:
 def _transfer(report: AccuracyReport) -> Table:
     """The verifiers where another share of completions is correct, or is accepted."""
     first = report.transfer[0]
-    head, said = ["verifier"], []
-    if first.prevalence is not None:
-        head += ["accuracy", "95 % interval"]
+    expected, accepted = first.prevalence is not None, first.accept_rate is not None
+    columns: Columns[TransferRow] = (
+        word("verifier", lambda row: row.verifier),
+        figure("accuracy", lambda row: row.accuracy, there=expected),
+        ends(lambda row: row.ci, there=expected),
+        figure("correct", lambda row: row.true_rate, there=accepted),
+    )
+    said = []
+    if expected:
         said.append(f"Accuracy to expect where {first.prevalence:g} of completions are correct.")
-    if first.accept_rate is not None:
-        head.append("correct")
+    if accepted:
         said.append(f"Share of correct completions where a verifier accepts {first.accept_rate:g} of them.")
-    rows = []
-    for row in report.transfer:
-        cells = [row.verifier]
-        cells += [number(row.accuracy), interval(row.ci)] if first.prevalence is not None else []
-        cells += [number(row.true_rate)] if first.accept_rate is not None else []
-        rows.append(Row(tuple(map(Cell, cells))))
     note = "It holds as far as correct and incorrect completions there are like those here."
-    return Table(caption=" ".join(said), head=(tuple(map(Head, head)),), rows=tuple(rows), notes=(note,))
-
-
-def _plural(field: str) -> str:
-    return "groups" if "," in field else f"{field}s"
+    return table(" ".join(said), columns, report.transfer, notes=(note,))

@@ -66,7 +66,7 @@ def command(
     similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
     """
     from workbench.services.coding.evolution.duplicates import find, from_file, write_kept
-    from workbench.services.coding.evolution.duplicates_text import duplicates_text
+    from workbench.services.coding.evolution.tables import duplicates_text
 
     require_one(database, source, model=model, local=local)
     if database is not None and (model is None) == (local is None):

@@ -71,7 +71,7 @@ def command(
 
 
 def _show(report: Any, as_json: bool) -> None:
-    from workbench.services.coding.ranking.histograms_text import histograms_text
+    from workbench.services.coding.ranking.tables import histograms_text
 
     if as_json:
         print_json(report)

@@ -103,7 +103,7 @@ def command(
 def _show(report: RankingReport, format_: Any, as_json: bool, *, by_problem: bool) -> None:
     from msgspec import structs
 
-    from workbench.services.coding.ranking.measuring_text import ranking_as
+    from workbench.services.coding.ranking.tables import ranking_as
 
     if as_json:
         print_json(report if by_problem else structs.replace(report, problems=[]))

@@ -87,7 +87,7 @@ def _stored(
 
 
 def _show(report: PassReport, format_: Any, as_json: bool) -> None:
-    from workbench.services.coding.ranking.passing_text import passes_as
+    from workbench.services.coding.ranking.tables import passes_as
 
     if as_json:
         print_json(report)

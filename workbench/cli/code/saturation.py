@@ -48,7 +48,7 @@ def command(
     bound is at least 0.90.
     """
     from workbench.services.coding.ranking.saturating import saturation
-    from workbench.services.coding.ranking.saturating_text import saturation_as
+    from workbench.services.coding.ranking.tables import saturation_as
     from workbench.services.coding.ranking.truth import truth_of
 
     with project_at(database) as project:

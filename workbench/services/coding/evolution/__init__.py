@@ -1,7 +1,7 @@
 """Suites of tests that grow harder by rounds (EvolveCoder), and what goes before.
 
 Before
-    duplicates: problems that say the same; duplicates_text: as tables.
+    duplicates: problems that say the same.
     refining: problems of standard input, written anew with a function to write.
 
 Rounds
@@ -9,6 +9,6 @@ Rounds
     representing: which solutions a model would be shown.
 
 What has come of it
-    evolved: reports, single problems, lines for reinforcement learning. tables: a report as tables and plots.
+    evolved: reports, single problems, lines for reinforcement learning. tables: reports as tables and plots.
     origins: where the tests of a suite come from.
 """

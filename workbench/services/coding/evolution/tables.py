@@ -1,18 +1,21 @@
-"""An evolution's figures as tables and plots: EvolveCoder's table 2 and figures 4 to 6, and what lies behind them."""
+"""EvolveCoder's tables and figures: of problems that say the same, and of an evolution with what lies behind them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import structs
 
 from workbench.model.code import Provenance
+from workbench.model.duplicates import DuplicateReport, SourceCount
 from workbench.model.evolution import MODES, REJECTIONS
-from workbench.model.evolution_report import EvolutionReport, Shares
+from workbench.model.evolution_report import EvolutionReport, ModelRow, RoundRow, Shares, StepRow
 from workbench.render.bars import NONE
+from workbench.render.columns import number
 from workbench.reports.document import Document, Facts, Lines, Section, Series, Table, heads, row
 from workbench.reports.figures import percentage
 from workbench.reports.plot_text import lines_text
+from workbench.reports.table import Column, Columns, Record, column, count, table, word
 from workbench.reports.table_text import plain_table
 from workbench.services.coding.evolution.evolving import SKIPPED
 
@@ -85,112 +88,104 @@ def _tables(report: EvolutionReport) -> list[Table]:
 
 
 def _rounds(report: EvolutionReport) -> Table:
-    ks = [f"pass@{k}" for k in report.ks]
-    head = ("round", "problems", "tests", "a problem", "alike", "kept alike", "score", *ks, "pass@1 of the set")
-    rows = [
-        row(
-            str(one.round),
-            f"{one.problems:,}",
-            f"{one.tests:,}",
-            _mean(one.mean_tests),
-            percentage(one.alike),
-            percentage(one.kept_alike),
-            percentage(one.mean_score),
-            *_shares(one.pass_at),
-            percentage(one.pass_at_set["1"]),
-        )
-        for one in report.rounds
-    ]
+    columns: Columns[RoundRow] = (
+        word("round", lambda one: str(one.round)),
+        count("problems", lambda one: one.problems),
+        count("tests", lambda one: one.tests),
+        column("a problem", lambda one: one.mean_tests, _mean),
+        column("alike", lambda one: one.alike, percentage),
+        column("kept alike", lambda one: one.kept_alike, percentage),
+        column("score", lambda one: one.mean_score, percentage),
+        *_passing(report, lambda one: one.pass_at),
+        column("pass@1 of the set", lambda one: one.pass_at_set["1"], percentage),
+    )
     left_out = {code for one in report.rounds for code in one.left_out}
     notes = [
         f"Left out as {_LEFT_OUT[code]}, round by round: "
         + ", ".join(str(one.left_out.get(code, 0)) for one in report.rounds)
         for code in sorted(left_out)
     ]
-    return Table(
-        caption="The set after each round. pass@k is over the same problems in every round, in percent; alike: tests "
-        "that the same solutions pass as another.",
-        head=(heads(*head),),
-        rows=tuple(rows),
-        notes=tuple(notes),
+    caption = (
+        "The set after each round. pass@k is over the same problems in every round, in percent; alike: tests "
+        "that the same solutions pass as another."
     )
+    return table(caption, columns, report.rounds, notes=notes)
+
+
+def _passing(report: EvolutionReport, shares: Callable[[Record], Shares]) -> Columns[Record]:
+    """pass@k, a column each k."""
+
+    def passing(k: int) -> Column[Record]:
+        return column(f"pass@{k}", lambda one: shares(one)[str(k)], percentage)
+
+    return [passing(k) for k in report.ks]
 
 
 def _sources(report: EvolutionReport) -> Table:
-    names = list(dict.fromkeys(one.source for one in report.sources))
     by = {(one.source, one.round): one for one in report.sources}
+
+    def problems(round: int) -> Column[str]:
+        return count(f"problems {round}", lambda name: by[name, round].problems)
+
+    def tests(round: int) -> Column[str]:
+        return column(f"tests {round}", lambda name: by[name, round].mean_tests, _mean)
+
     rounds = range(len(report.rounds))
-    head = ("source", *(f"problems {round}" for round in rounds), *(f"tests {round}" for round in rounds))
-    rows = [
-        row(
-            name,
-            *(f"{by[name, round].problems:,}" for round in rounds),
-            *(_mean(by[name, round].mean_tests) for round in rounds),
-        )
-        for name in names
-    ]
-    return Table(
-        caption="Problems and mean number of tests by source, after each round (table 2).",
-        head=(heads(*head),),
-        rows=tuple(rows),
-    )
+    columns: Columns[str] = (word("source", str), *map(problems, rounds), *map(tests, rounds))
+    caption = "Problems and mean number of tests by source, after each round (table 2)."
+    return table(caption, columns, dict.fromkeys(one.source for one in report.sources))
 
 
 def _distribution(report: EvolutionReport) -> Table:
-    rows = [row(tenth, *(f"{one.scores[place]:,}" for one in report.rounds)) for place, tenth in enumerate(_TENTHS)]
-    return Table(
-        caption="Solutions by the share of tests they pass, in percent, after each round.",
-        head=(heads("tests passed", *(f"round {one.round}" for one in report.rounds)),),
-        rows=tuple(rows),
-    )
+    def scores(one: RoundRow) -> Column[int]:
+        return count(f"round {one.round}", lambda place: one.scores[place])
+
+    columns: Columns[int] = (word("tests passed", _TENTHS.__getitem__), *map(scores, report.rounds))
+    caption = "Solutions by the share of tests they pass, in percent, after each round."
+    return table(caption, columns, range(len(_TENTHS)))
 
 
 def _steps(report: EvolutionReport) -> Table:
-    head = ("round", "step", "asked", "replies", "proposed", "taken", "retained", "retained %", "fewer than five")
-    rows = [
-        row(
-            str(one.round),
-            one.mode,
-            *(f"{count:,}" for count in (one.asked, one.replied, one.proposed, one.taken, one.retained)),
-            percentage(one.retained_share),
-            f"{one.few_shown:,}",
-        )
-        for one in report.steps
-    ]
-    return Table(
-        caption="What each step brought: tests proposed, taken after the filters and execution, and retained after the "
-        "round.",
-        head=(heads(*head),),
-        rows=tuple(rows),
-        left=2,
+    columns: Columns[StepRow] = (
+        word("round", lambda one: str(one.round)),
+        word("step", lambda one: one.mode),
+        count("asked", lambda one: one.asked),
+        count("replies", lambda one: one.replied),
+        count("proposed", lambda one: one.proposed),
+        count("taken", lambda one: one.taken),
+        count("retained", lambda one: one.retained),
+        column("retained %", lambda one: one.retained_share, percentage),
+        count("fewer than five", lambda one: one.few_shown),
     )
+    caption = (
+        "What each step brought: tests proposed, taken after the filters and execution, and retained after the round."
+    )
+    return table(caption, columns, report.steps)
 
 
 def _rejected(report: EvolutionReport) -> Table:
+    def rejected(code: str) -> Column[StepRow]:
+        return count(code, lambda one: one.rejected.get(code, 0))
+
     codes = [code for code in REJECTIONS if any(code in one.rejected for one in report.steps)]
-    rows = [
-        row(str(one.round), one.mode, *(f"{one.rejected.get(code, 0):,}" for code in codes)) for one in report.steps
-    ]
-    return Table(
-        caption="Proposed tests that were not taken, by why.",
-        head=(heads("round", "step", *codes),),
-        rows=tuple(rows),
-        left=2,
-        notes=tuple(f"{code}: {REJECTIONS[code]}" for code in codes),
+    columns: Columns[StepRow] = (
+        word("round", lambda one: str(one.round)),
+        word("step", lambda one: one.mode),
+        *map(rejected, codes),
     )
+    notes = (f"{code}: {REJECTIONS[code]}" for code in codes)
+    return table("Proposed tests that were not taken, by why.", columns, report.steps, notes=notes)
 
 
 def _models(report: EvolutionReport) -> Table:
-    head = ("model", "problems", "solutions", *(f"pass@{k}" for k in report.ks))
-    rows = [
-        row(one.model or NONE, f"{one.problems:,}", f"{one.solutions:,}", *_shares(one.pass_at))
-        for one in report.models
-    ]
-    return Table(
-        caption="Who passes the final suites, over the problems in the set, in percent (figure 6).",
-        head=(heads(*head),),
-        rows=tuple(rows),
+    columns: Columns[ModelRow] = (
+        word("model", lambda one: one.model or NONE),
+        count("problems", lambda one: one.problems),
+        count("solutions", lambda one: one.solutions),
+        *_passing(report, lambda one: one.pass_at),
     )
+    caption = "Who passes the final suites, over the problems in the set, in percent (figure 6)."
+    return table(caption, columns, report.models)
 
 
 def _plots(report: EvolutionReport) -> list[Lines]:
@@ -235,13 +230,57 @@ def _generated(report: EvolutionReport) -> Iterable[Series]:
         yield Series(f"{mode}, retained", tuple(float(one.retained) for one in steps))
 
 
-def _shares(found: Shares) -> list[str]:
-    return [percentage(share) for share in found.values()]
-
-
 def _mean(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
 def _word(value: object) -> str:
     return NONE if value is None else str(value)
+
+
+# -- problems that say the same --------------------------------------------------------------------
+
+
+def duplicates_text(report: DuplicateReport) -> str:
+    """Table 1 and figures 1 and 2 for a terminal."""
+    overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
+    return "\n".join(map(plain_table, [_kept(report), *overlaps, _neighbours(report)]))
+
+
+def _kept(report: DuplicateReport) -> Table:
+    columns: Columns[SourceCount] = (
+        word("source", lambda one: one.source),
+        count("before", lambda one: one.before),
+        count("after", lambda one: one.after),
+        column("%", lambda one: one.after / one.before, percentage),
+    )
+    caption = (
+        f"Problems before and after taking out those with a cosine over {report.threshold:g} to one that stays "
+        f"({report.similarity}, seed {report.seed}; table 1)."
+    )
+    total = SourceCount(source="all", before=report.problems, after=report.kept)
+    return table(caption, columns, (*report.sources, total))
+
+
+def _overlaps(report: DuplicateReport) -> Table:
+    def alike(other: str) -> Column[str]:
+        return column(other, lambda name: report.overlaps[name][other], percentage)
+
+    columns: Columns[str] = (word("source", str), *map(alike, report.overlaps))
+    caption = "Share of a source's problems that are alike to one of another source, in percent (figure 1)."
+    return table(caption, columns, report.overlaps)
+
+
+def _neighbours(report: DuplicateReport) -> Table:
+    bins = zip(report.edges, report.edges[1:], report.before, report.after, strict=False)
+    rows = [
+        row(f"{low:.2f}–{high:.2f}", f"{before:,}", f"{after:,}")
+        for low, high, before, after in bins
+        if before or after
+    ]
+    rows.append(row("mean", number(report.mean_before), number(report.mean_after)))
+    return Table(
+        caption=f"Problems by their mean cosine to the {report.neighbours} nearest neighbours (figure 2).",
+        head=(heads("mean cosine", "before", "after"),),
+        rows=tuple(rows),
+    )

@@ -9,5 +9,5 @@ Sets
 
 Figures
     measuring: how well verifiers rank and score. saturating: how many tests are enough. passing: pass@k.
-    histograms_text, measuring_text, saturating_text, passing_text: each in every format.
+    tables: each in every format.
 """

@@ -23,7 +23,7 @@ from workbench.services.coding.evolution.duplicates import (
     read_kept,
     write_kept,
 )
-from workbench.services.coding.evolution.duplicates_text import duplicates_text
+from workbench.services.coding.evolution.tables import duplicates_text
 from workbench.services.generation import Models, models_from
 from workbench.services.project import Project
 

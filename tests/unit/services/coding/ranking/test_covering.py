@@ -10,7 +10,7 @@ from tests.scored_code import put_scores, scored_project
 from workbench.model.ranking import Missing, RankingReport
 from workbench.model.verdict import Outcome
 from workbench.services.coding.ranking.measuring import compared, ranking
-from workbench.services.coding.ranking.measuring_text import ranking_as
+from workbench.services.coding.ranking.tables import ranking_as
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.project import Project
 

@@ -14,7 +14,7 @@ from workbench.errors import UsageError
 from workbench.model.ranking import RankingReport, RankingRow
 from workbench.services.coding.ranking import measuring
 from workbench.services.coding.ranking.measuring import ranking
-from workbench.services.coding.ranking.measuring_text import ranking_as
+from workbench.services.coding.ranking.tables import ranking_as
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.project import Project
 

@@ -246,8 +246,7 @@ async def test_the_items_of_a_cell_one_kind_at_a_time(project: Project) -> None:
         seen = {}
         for _ in get_args(Which):
             screen.action_next_kind(1)
-            assert screen._source is not None
-            seen[screen.which] = list(screen._source.order[:3])
+            seen[screen.which] = list(screen.table.order[:3])
         assert seen == {
             "wrong": [2, 1, 5],
             "accepted": [2],

@@ -19,9 +19,10 @@ from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens import agreement as module
 from workbench.tui.screens.agreement import AgreementScreen
-from workbench.tui.screens.agreement_items import AgreementItemsScreen, LabelPairSource
+from workbench.tui.screens.agreement_items import AgreementItemsScreen
 from workbench.tui.screens.item import ItemScreen
 from workbench.tui.widgets import agreement_view as view
+from workbench.tui.widgets.sources import FixedSource
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 
@@ -71,17 +72,17 @@ def items_of(app: WorkbenchApp) -> AgreementItemsScreen:
     return app.screen
 
 
-def listed(app: WorkbenchApp) -> LabelPairSource:
-    source = items_of(app)._source
-    assert source is not None
+def listed(app: WorkbenchApp) -> FixedSource:
+    source = items_of(app).table.source
+    assert isinstance(source, FixedSource)
     return source
 
 
 def rows_of(app: WorkbenchApp) -> list[list[str]]:
     """The lower table's rows."""
-    screen = screen_of(app)
-    assert screen._source is not None
-    return [[cell.text for cell in row.cells] for row in screen._source.first_page(99)]
+    source = screen_of(app).query_one(VirtualTable).source
+    assert source is not None
+    return [[cell.text for cell in row.cells] for row in source.first_page(99)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -219,7 +220,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
 async def test_columns_in_which_nobody_has_anything_are_left_out(tmp_path: Path) -> None:
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, "g")
-        source = screen_of(app)._source
+        source = screen_of(app).query_one(VirtualTable).source
         assert source is not None
         titles = [column.title for column in source.columns]
         assert "repeats" in titles

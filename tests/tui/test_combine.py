@@ -57,7 +57,7 @@ def screen_of(app: App[None]) -> CombineScreen:
 
 
 def words(app: App[None]) -> str:
-    return str(app.screen.query_one("#combine-words Static", Static).content)
+    return str(app.screen.query_one("#combine-detail Static", Static).content)
 
 
 async def asked(app: WorkbenchApp, pilot: Pilot[None], *keys: str) -> CombineScreen:

@@ -61,7 +61,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         assert (report.both_right, report.only_a, report.only_b, report.both_wrong) == (4, 5, 3, 0)
         assert "A careful   B lax" in text_of(app, "#compare-head")
         assert "all · 12 items in 6 questions" in text_of(app, "#compare-head")
-        assert [line.split()[-3:] for line in text_of(app, "#compare-table").splitlines()[1:]] == [
+        assert [line.split()[-3:] for line in text_of(app, "#compare-paired").splitlines()[1:]] == [
             ["4", "5", "9"],
             ["3", "0", "3"],
             ["7", "5", "12"],

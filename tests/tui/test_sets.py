@@ -53,8 +53,9 @@ def pool(folder: Path) -> Project:
 def rows(app: App[None]) -> dict[str, list[str]]:
     """The lines of the table: first cell -> the others."""
     assert isinstance(app.screen, SetsScreen | PoolScreen)
-    assert app.screen._source is not None
-    return {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in app.screen._source.first_page(99)}
+    source = app.screen.table.source
+    assert source is not None
+    return {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in source.first_page(99)}
 
 
 def detail(app: App[None]) -> str:

@@ -44,8 +44,8 @@ async def test_findings_are_those_of_the_service_and_said_in_words(tmp_path: Pat
         assert screen.report == validity(project)
         table = screen.query_one(VirtualTable)
         await until(pilot, lambda: len(table.visible_ids) == len(screen.report.findings))  # type: ignore[union-attr]
-        await until(pilot, lambda: "longer completions are accepted" in text_of(app, "#validity-sentence"))
-        assert text_of(app, "#validity-sentence").startswith("Of equal gold and type")
+        await until(pilot, lambda: "longer completions are accepted" in text_of(app, "#validity-detail Static"))
+        assert text_of(app, "#validity-detail Static").startswith("Of equal gold and type")
         await press(pilot, "s")
         await until(pilot, lambda: len(table.visible_ids) < len(screen.report.findings))  # type: ignore[union-attr]
         assert all(screen.report.findings[number].stands_out for number in table.visible_ids)
@@ -60,4 +60,4 @@ async def test_without_a_run_it_says_where_to_start_one(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{}])
     async with opened(project) as (app, pilot):
         await press(pilot, "t")
-        await until(pilot, lambda: "start one" in text_of(app, "#validity-sentence"))
+        await until(pilot, lambda: "start one" in text_of(app, "#validity-detail Static"))

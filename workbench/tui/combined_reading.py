@@ -33,7 +33,6 @@ class CombinedQuery(Struct, frozen=True, kw_only=True):
         predictors: Whose verdicts predict gold; empty for all others.
         path: The file of downstream scores; empty for none yet.
         by: What rows are grouped by; None for all items only.
-        filter: The conditions as they were typed.
     """
 
     task: Task = "ensembles"
@@ -46,7 +45,6 @@ class CombinedQuery(Struct, frozen=True, kw_only=True):
     by: str | None = None
     protocol: Protocol3 = "forced"
     gold: GoldChoice = "final"
-    filter: str = ""
     conditions: tuple[Condition, ...] = ()
 
 

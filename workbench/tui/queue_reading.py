@@ -24,7 +24,6 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         verifiers: Who takes part; empty for all that have a complete run.
         k: How many stand against the others in a split; None for half of them.
-        filter: The conditions as they were typed.
         hidden: Reviewed items are left out.
     """
 
@@ -32,7 +31,6 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
     verifiers: tuple[str, ...] = ()
     k: int | None = None
     gold: GoldChoice = "final"
-    filter: str = ""
     conditions: tuple[Condition, ...] = ()
     hidden: bool = False
 

@@ -16,8 +16,8 @@ from workbench.tui.coordinating import Coordinating, Result
 from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.columns import OUTCOME_MARKS
 from workbench.tui.widgets.item_panes import DECIDED, against_gold
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.note_input import NoteInput
 
 _STORE = "reviewing"

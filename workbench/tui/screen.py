@@ -18,6 +18,7 @@ from workbench.model.progress import Listener, Stopped, heard_by
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
 from workbench.tui.allocating import let_go
+from workbench.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -71,6 +72,10 @@ class WorkbenchScreen(Screen[None]):
     def project(self) -> Project:
         """The open project."""
         return self.workbench.project
+
+    def say(self, remark: str) -> None:
+        """Replace what stands beside the title."""
+        self.query_one(TitleBar).say(remark)
 
     def in_background(
         self,

@@ -32,7 +32,6 @@ from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.matrix import Matrix
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -102,7 +101,6 @@ class AccuracyScreen(LiveScreen):
         self._drawing: AccuracySheet | None = None  # intervals for this one
         self._arriving = False  # at another breakdown
         self._arrive_at: str | None = None  # the group the cursor belongs to there
-        self._source: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out."""
@@ -143,7 +141,7 @@ class AccuracyScreen(LiveScreen):
         if asked != self.asked:
             return
         self._displayed, self.sheet = asked, sheet
-        self.query_one(TitleBar).say(self._remark(asked, sheet))
+        self.say(self._remark(asked, sheet))
         self._fill()
 
     def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
@@ -236,7 +234,7 @@ class AccuracyScreen(LiveScreen):
             found = detail.of_group(sheet, group, self._figure, self.pinned, width=self.size.width)
             place = sheet.verifiers.index(verifier)
         about.update(found.title, layout=False)
-        self._source = show_rows(table, self._source, found.columns, found.rows)
+        table.show_rows(found.columns, found.rows)
         table.jump_to_id(place)
 
     @on(RowHighlighted)
@@ -344,7 +342,7 @@ class AccuracyScreen(LiveScreen):
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
             self._arriving, self._arrive_at = True, group
         self.asked = asked
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.read_again()
 
     def action_next_protocol(self) -> None:

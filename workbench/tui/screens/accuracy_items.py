@@ -5,10 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar, Final, get_args
 
-from textual import on
-from textual.app import ComposeResult
-from textual.widgets import Static
-
 from workbench.model.reasons import title
 from workbench.model.report import NO_REASON
 from workbench.model.verdict import Outcome
@@ -16,26 +12,21 @@ from workbench.render.bars import counted
 from workbench.services.measuring.accuracy_items import AccuracyCell as AccuracyCell
 from workbench.services.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets.accuracy_view import PROTOCOLS
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import FixedSource, marked
-from workbench.tui.widgets.table_messages import Failed, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow, marked
 
 _COLUMNS = (
-    TableColumn("completion_id", "id", min_width=8, ideal_width=20, sortable=False),
-    TableColumn("result", "result", min_width=8, ideal_width=8, sortable=False),
-    TableColumn("verdict", "verdict", min_width=11, ideal_width=11, sortable=False),
-    TableColumn("gold", "gold", min_width=11, ideal_width=11, sortable=False),
-    TableColumn("reason", "why", min_width=18, ideal_width=28, sortable=False),
-    TableColumn("subtype", "type", min_width=4, ideal_width=4, sortable=False),
-    TableColumn("question", "question", min_width=6, ideal_width=36, sortable=False),
-    TableColumn("model", "model", min_width=5, ideal_width=16, sortable=False),
+    TableColumn("completion_id", "id", min_width=8, ideal_width=20),
+    TableColumn("result", "result", min_width=8, ideal_width=8),
+    TableColumn("verdict", "verdict", min_width=11, ideal_width=11),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11),
+    TableColumn("reason", "why", min_width=18, ideal_width=28),
+    TableColumn("subtype", "type", min_width=4, ideal_width=4),
+    TableColumn("question", "question", min_width=6, ideal_width=36),
+    TableColumn("model", "model", min_width=5, ideal_width=16),
 )
 
 _WORDS: Final[dict[Which, str]] = {
@@ -51,26 +42,20 @@ _REASONS = 4
 """So many reasons are named at most."""
 
 
-class JudgedSource(FixedSource):
-    """Judged items, wrong verdicts first."""
-
-    def __init__(self, items: JudgedItems, which: Which = "all") -> None:
-        super().__init__(
-            _COLUMNS, items.ids(which), lambda ids: [TableRow(row.item.id, _cells(row)) for row in items.rows(ids)]
-        )
-
-
-def _cells(row: JudgedRow) -> tuple[TableCell, ...]:
+def _row(row: JudgedRow) -> TableRow:
     item = row.item
-    return (
-        TableCell(item.completion_id),
-        _result(row),
-        marked(row.outcome.word),
-        marked("correct" if row.gold else "incorrect"),
-        TableCell(_why(row.reason)),
-        TableCell(item.subtype),
-        TableCell(item.question),
-        TableCell(item.model, "dim"),
+    return TableRow(
+        item.id,
+        (
+            TableCell(item.completion_id),
+            _result(row),
+            marked(row.outcome.word),
+            marked("correct" if row.gold else "incorrect"),
+            TableCell(_why(row.reason)),
+            TableCell(item.subtype),
+            TableCell(item.question),
+            TableCell(item.model, "dim"),
+        ),
     )
 
 
@@ -86,7 +71,7 @@ def _result(row: JudgedRow) -> TableCell:
     return TableCell("✓ right", "success") if row.right else TableCell("✗ wrong", "error")
 
 
-class AccuracyItemsScreen(WorkbenchScreen):
+class AccuracyItemsScreen(TableScreen):
     """One verifier on one group of items; enter opens an item with its evidence.
 
     Args:
@@ -96,6 +81,7 @@ class AccuracyItemsScreen(WorkbenchScreen):
 
     CSS_PATH = "accuracy_items.tcss"
     TITLE_TEXT = "Items of a cell"
+    PREFIX, ABOVE, PALETTE = "accuracy-items", ("counts",), True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy-items.open", "o,enter", "open_item", "Open", "Open the item with the verdict's evidence."),
         Action(
@@ -103,37 +89,34 @@ class AccuracyItemsScreen(WorkbenchScreen):
         ),
         Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
     )
+    action_open_item = TableScreen.action_open_row
 
     def __init__(self, cell: AccuracyCell, words: str) -> None:
         super().__init__()
         self.cell, self.words = cell, words
         self.which: Which = "all"
         self.items: JudgedItems | None = None
-        self._source: JudgedSource | None = None
 
-    def compose(self) -> ComposeResult:
-        """The frame; the items come later."""
-        yield TitleBar("Items", f"{printable(self.cell.verifier)} × {self.words}")
-        yield Static("reading …", id="accuracy-items-counts", markup=False)
-        yield VirtualTable(id="accuracy-items-table")
-        yield Footer()
+    def heading(self) -> tuple[str, str]:
+        """Whose items these are."""
+        return "Items", f"{printable(self.cell.verifier)} × {self.words}"
 
     def on_mount(self) -> None:
         """Read."""
-        self.query_one(VirtualTable).focus()
-        self.in_background(partial(judged_items, self.project, self.cell), self._fill, group="items", stops=True)
+        self.put("counts", "reading …")
+        self.in_background(partial(judged_items, self.project, self.cell), self._show, group="items", stops=True)
 
-    def _fill(self, items: JudgedItems) -> None:
+    def _show(self, items: JudgedItems) -> None:
         self.items = items
-        self._list()
+        self.fill()
 
-    def _list(self) -> None:
+    def fill(self) -> None:
         """List one kind of items; the selected one stays selected where it is among them."""
         if self.items is None:
             return
-        self._source = JudgedSource(self.items, self.which)
-        self.query_one("#accuracy-items-counts", Static).update(self._counts(self.items, self._source.count()))
-        self.query_one(VirtualTable).set_source(self._source)
+        items, order = self.items, self.items.ids(self.which)
+        self.put("counts", self._counts(items, len(order)))
+        self.list_items(_COLUMNS, order, items.rows, _row)
 
     def _counts(self, items: JudgedItems, listed: int) -> str:
         left_out = f" · {counted(items.left_out, 'undecided item')} left out" if items.left_out else ""
@@ -156,19 +139,10 @@ class AccuracyItemsScreen(WorkbenchScreen):
     def action_next_kind(self, step: int) -> None:
         """List the next kind of items, or the one before."""
         self.which = following(self.which, get_args(Which)[::step])
-        self._list()
+        self.fill()
 
-    def action_open_item(self) -> None:
-        """Open the row under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(RowSelected)
-    def _row_selected(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the item, the verifier's verdict chosen."""
         from workbench.tui.screens.item import ItemScreen
 
-        order = () if self._source is None else self._source.order
-        self.app.push_screen(ItemScreen(event.row_id, order, (self.cell.verifier,)))
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self.trouble(event.error)
+        self.app.push_screen(ItemScreen(row, self.table.order, (self.cell.verifier,)))

@@ -21,7 +21,6 @@ from workbench.tui.switches import following
 from workbench.tui.widgets import agreement_view as view
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 
@@ -75,7 +74,6 @@ class AgreementScreen(LiveScreen):
         self.view: view.View = "people"
         self.report: AgreementReport | None = None
         self._people: list[AnnotatorQuality] = []
-        self._source: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out."""
@@ -114,7 +112,7 @@ class AgreementScreen(LiveScreen):
 
     def _fill(self, report: AgreementReport, *, drawn: bool) -> None:
         self.report = report
-        self.query_one(TitleBar).say(f"{printable(self.project.path.name)} · {self.asked.words}")
+        self.say(f"{printable(self.project.path.name)} · {self.asked.words}")
         self.query_one("#agreement-figures", Static).update(view.figures(report, drawn=drawn))
         if not drawn:
             self._fill_matrix()
@@ -185,7 +183,7 @@ class AgreementScreen(LiveScreen):
             return
         self.query_one("#agreement-view", Static).update(view.VIEWS[self.view].format(by=self.asked.by))
         columns, rows = view.columns(self.report, self.view), view.rows(self.report, self.view)
-        self._source = show_rows(self.query_one(VirtualTable), self._source, columns, rows)
+        self.query_one(VirtualTable).show_rows(columns, rows)
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -235,5 +233,5 @@ class AgreementScreen(LiveScreen):
 
     def _ask(self, asked: AgreementQuery) -> None:
         self.asked = asked
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.read_again()

@@ -61,7 +61,7 @@ class BuildSetScreen(FormScreen):
     @on(Input.Submitted)
     def action_plan(self) -> None:
         """Show what would be frozen."""
-        self.query_one(TitleBar).say("planning …")
+        self.say("planning …")
         typed = self.values()
         work = partial(build, self.project, self.form.kind, typed, dry_run=True)
         self.in_background(work, partial(self._planned, typed), group="build-set")
@@ -84,7 +84,7 @@ class BuildSetScreen(FormScreen):
         super().trouble(error)
 
     def _rest(self) -> None:
-        self.query_one(TitleBar).say(printable(KINDS[self.form.kind]))
+        self.say(printable(KINDS[self.form.kind]))
 
 
 def _line(field: FormField) -> OptionField:

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec import convert, structs
-from textual import on
-from textual.app import ComposeResult
-from textual.widgets import Static
 
-from workbench.model.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, SuiteRun
+from workbench.model.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+from workbench.model.selection import Condition
+from workbench.render.bars import NONE, percent
 from workbench.services.coding import problems
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
-from workbench.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
-from workbench.tui.widgets import table_messages
+from workbench.tui.table_screen import CatalogScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.columns import Sort
-from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.pass_view import run_words
-from workbench.tui.widgets.problem_source import ProblemSource
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.tui.widgets.sources import PagedSource
+
+_COLUMNS = (
+    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
+    TableColumn("entry_point", "entry point", min_width=8, ideal_width=20),
+    TableColumn("solutions", "sol.", min_width=4, ideal_width=9, align="right"),
+    TableColumn("gold", "gold %", min_width=6, ideal_width=6, align="right"),
+    TableColumn("passing", "pass@1", min_width=7, ideal_width=7, align="right"),
+    TableColumn("done", "run", min_width=7, ideal_width=13),
+    TableColumn("tests", "tests", min_width=22, ideal_width=30),
+)
 
 _EVERY_SET = "-"
 _NO_PROBLEMS = "No code problems yet: workbench import DB problems.jsonl solutions.jsonl"
 
 
-class CodeScreen(LiveScreen):
+class CodeScreen(CatalogScreen, LiveScreen):
     """The table of problems; its figures follow the run they are of.
 
     Attributes:
@@ -41,6 +44,9 @@ class CodeScreen(LiveScreen):
 
     CSS_PATH = "code.tcss"
     TITLE_TEXT = "Code"
+    PREFIX, ABOVE, KIND = "code", ("caption",), ("problem", "task id")
+    SEARCH_HINT = "part of a task id, an entry point or a prompt"
+    JUMP_HINT = "row number, or a task id"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code.open", "o,enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
         Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
@@ -57,30 +63,8 @@ class CodeScreen(LiveScreen):
     )
 
     def __init__(self) -> None:
-        super().__init__()
-        self.asked = ProblemQuery()
+        super().__init__(ProblemQuery())
         self.runs: list[SuiteRun] = []
-        self._source: ProblemSource | None = None
-        self._hidden = False
-
-    def compose(self) -> ComposeResult:
-        """The frame; rows come later."""
-        yield TitleBar(self.TITLE_TEXT, "…")
-        yield Static("", id="code-caption", markup=False)
-        yield VirtualTable(id="code-table")
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """The cursor belongs to the table."""
-        table = self.query_one(VirtualTable)
-        table.focus()
-        self.watch(table, "position", self._tell, init=False)
-
-    def on_unmount(self) -> None:
-        """Nobody waits for the rows any more."""
-        if self._source is not None:
-            self._source.problems.cancel()
 
     # -- following the database --------------------------------------------------------------------
 
@@ -94,91 +78,37 @@ class CodeScreen(LiveScreen):
         before = self.asked.run
         run = next((one for one in data if before is not None and _same(one, before)), None) or next(iter(data), None)
         if self._source is None or before is None or run is None or not _same(run, before):
-            self._change(run=run)
+            self.change(run=run)
             return
         self.asked = structs.replace(self.asked, run=run)
-        self.query_one(VirtualTable).refresh_rows()
-        self._tell()
+        self.table.refresh_rows()
+        self.tell()
 
-    def _change(self, **changes: Any) -> None:
-        self.asked = structs.replace(self.asked, **changes)
-        project, asked = self.project, self.asked
-        self.in_background(
-            lambda: ProblemSource(problems.ProblemTable(project, asked)), self._listed, group="code-open"
-        )
+    def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
+        """The problems of a query."""
+        return PagedSource(_COLUMNS, problems.ProblemTable(self.project, asked), _row)
 
-    def _listed(self, source: ProblemSource) -> None:
-        older, self._source, self._hidden = self._source, source, False
-        asked = source.problems.query
-        sort = Sort(asked.sort, asked.descending) if asked.sort else None
-        self.query_one(VirtualTable).set_source(source, sort=sort)
-        if older is not None:
-            older.problems.cancel()
-        self._tell()
+    def find(self, name: str) -> list[int]:
+        """Problems by their task ids."""
+        return problems.find(self.project, name)
 
-    def action_again(self) -> None:
-        """Read the problems anew."""
-        self._change()
+    def narrowed(self) -> list[str]:
+        """Of what kind they are, and of which data set."""
+        kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
+        return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
 
-    def _tell(self) -> None:
-        """Where the cursor is, and of what; whose outcomes are counted."""
-        table, asked = self.query_one(VirtualTable), self.asked
-        parts = [table.position]
-        if asked.kind != "all":
-            parts.append(PROBLEM_KINDS[asked.kind])
-        if asked.dataset is not None:
-            parts.append(asked.dataset)
-        if asked.search:
-            parts.append(f"/{asked.search}")
-        if self._hidden and table.cursor is None:
-            parts.append("selection filtered out")
-        self.query_one(TitleBar).say(printable("  ·  ".join(parts)))
-        suite = f"suite {printable(asked.run.suite)}, " if asked.run else ""
-        caption = f"pass@1 and run: {suite}{run_words(asked.run)} · gold %: solutions that gold calls correct"
-        self.query_one("#code-caption", Static).update(_NO_PROBLEMS if table.position == "– of 0" else caption)
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Problems have no conditions."""
 
-    # -- search, filter, jump ----------------------------------------------------------------------
+    def tell(self) -> None:
+        """Whose outcomes are counted, too."""
+        super().tell()
+        run = self.asked.run
+        suite = f"suite {printable(run.suite)}, " if run else ""
+        caption = f"pass@1 and run: {suite}{run_words(run)} · gold %: solutions that gold calls correct"
+        self.put("caption", _NO_PROBLEMS if self.table.position == "– of 0" else caption)
 
-    def action_search(self) -> None:
-        """Ask for a text."""
-        hint = "part of a task id, an entry point or a prompt"
-        self.query_one(PromptBar).ask("search", "/", self.asked.search, hint=hint)
-
-    def action_jump(self) -> None:
-        """Ask for a place."""
-        self.query_one(PromptBar).ask("jump", "go to", hint="row number, or a task id")
-
-    @on(PromptBar.Submitted)
-    def _answered(self, event: PromptBar.Submitted) -> None:
-        text = event.text.strip()
-        if event.asked == "jump":
-            self._jump(text)
-            return
-        if text != self.asked.search:
-            self._change(search=text)
-        self._close_prompt()
-
-    def _jump(self, text: str) -> None:
-        table, number = self.query_one(VirtualTable), text.replace(",", "")
-        if not text:
-            self._close_prompt()
-        elif number.isdecimal() and 1 <= int(number) <= table.row_count:
-            table.jump_to_row(int(number))
-            self._close_prompt()
-        else:
-            self.in_background(lambda: (text, problems.find(self.project, text)), self._go_to, group="code-find")
-
-    def _go_to(self, found: tuple[str, list[int]]) -> None:
-        task_id, ids = found
-        if not ids:
-            self.query_one(PromptBar).complain(f"No problem has the task id {task_id!r}.")
-            return
-        self._close_prompt()
-        self.query_one(VirtualTable).jump_to_id(ids[0])
-
-    def _close_prompt(self) -> None:
-        self.query_one(PromptBar).close()
-        self.query_one(VirtualTable).focus()
+    # -- which problems ----------------------------------------------------------------------------
 
     def action_filter(self) -> None:
         """Choose which problems are shown."""
@@ -187,7 +117,7 @@ class CodeScreen(LiveScreen):
 
     def _filter(self, kind: str | None) -> None:
         if kind is not None and kind != self.asked.kind:
-            self._change(kind=convert(kind, ProblemKind))
+            self.change(kind=convert(kind, ProblemKind))
 
     def action_dataset(self) -> None:
         """Choose a data set, or all of them."""
@@ -203,7 +133,7 @@ class CodeScreen(LiveScreen):
 
     def _of_dataset(self, value: str | None) -> None:
         if value is not None:
-            self._change(dataset=value.removeprefix(_EVERY_SET) or None)
+            self.change(dataset=value.removeprefix(_EVERY_SET) or None)
 
     def action_choose_run(self) -> None:
         """Choose whose outcomes are counted."""
@@ -218,88 +148,68 @@ class CodeScreen(LiveScreen):
 
     def _count_run(self, place: str | None) -> None:
         if place is not None:
-            self._change(run=self.runs[int(place)])
+            self.change(run=self.runs[int(place)])
 
-    def action_back(self) -> None:
-        """Close the line, else clear the search, else the filters, else leave."""
-        if self.query_one(PromptBar).asking:
-            self._close_prompt()
-        elif self.asked.search:
-            self._change(search="")
-        elif self.asked.kind != "all" or self.asked.dataset is not None:
-            self._change(kind="all", dataset=None)
-        else:
-            self.workbench.action_go_back()
-
-    # -- sorting -----------------------------------------------------------------------------------
-
-    def action_sort(self) -> None:
-        """Choose a column."""
-        if self._source is not None:
-            table = self.query_one(VirtualTable)
-            self.app.push_screen(SortByScreen(self._source.columns, table.sort), self._sort_by)
-
-    def action_reverse(self) -> None:
-        """Turn the order round."""
-        self._change(descending=not self.asked.descending)
-
-    @on(VirtualTable.SortRequested)
-    def _header_clicked(self, event: table_messages.SortRequested) -> None:
-        self._sort_by(event.column)
-
-    def _sort_by(self, column: str | None) -> None:
-        if column is not None:
-            again = column == (self.asked.sort or IMPORT_ORDER)
-            self._change(sort=column or None, descending=again and not self.asked.descending)
+    def cleared(self) -> bool:
+        """The search goes before the filters."""
+        found = super().cleared()
+        if not found and (self.asked.kind != "all" or self.asked.dataset is not None):
+            self.change(kind="all", dataset=None)
+            return True
+        return found
 
     # -- opening -----------------------------------------------------------------------------------
 
-    def action_open_row(self) -> None:
-        """Open the problem under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(VirtualTable.RowSelected)
-    def _open(self, event: table_messages.RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the problem."""
         from workbench.tui.screens.code_problem import CodeProblemScreen
 
         run = self.asked.run
         self.app.push_screen(
             CodeProblemScreen(
-                event.row_id,
+                row,
                 suite=None if run is None else run.suite,
                 run=None if run is None else run.run,
-                neighbours=self._order,
+                neighbours=self.table.order,
             )
         )
-
-    @property
-    def _order(self) -> Sequence[int]:
-        """Row ids of the problems, in the order of the table."""
-        ordered = self._source.ordered if self._source is not None else None
-        return self.query_one(VirtualTable).visible_ids if ordered is None else ordered
 
     def action_rankings(self) -> None:
         """Show rankings against truth, with the problem under the cursor."""
         from workbench.tui.screens.code_rankings import CodeRankingsScreen
 
-        if (question := self.query_one(VirtualTable).selected_id) is not None:
-            self.app.push_screen(CodeRankingsScreen(question, self._order))
+        if (question := self.table.selected_id) is not None:
+            self.app.push_screen(CodeRankingsScreen(question, self.table.order))
 
     def action_rounds(self) -> None:
         """Show evolutions, at the problem under the cursor."""
         from workbench.tui.screens.code_rounds import CodeRoundsScreen
 
-        self.app.push_screen(CodeRoundsScreen(self.query_one(VirtualTable).selected_id))
-
-    @on(VirtualTable.SelectionHidden)
-    def _selection_hidden(self) -> None:
-        self._hidden = True
-        self._tell()
-
-    @on(VirtualTable.Failed)
-    def _failed(self, event: table_messages.Failed) -> None:
-        self.trouble(event.error)
+        self.app.push_screen(CodeRoundsScreen(self.table.selected_id))
 
 
 def _same(one: SuiteRun, other: SuiteRun) -> bool:
     return (one.run, one.suite) == (other.run, other.suite)
+
+
+def _row(row: ProblemRow) -> TableRow:
+    return TableRow(
+        row.id,
+        (
+            TableCell(row.task_id),
+            TableCell(row.entry_point or NONE, "" if row.entry_point else "dim"),
+            TableCell(f"{row.solutions:,}"),
+            TableCell(percent(row.share_correct, 0)),
+            TableCell(percent(row.pass_at_1, 0), "bold"),
+            _done(row),
+            TableCell(" ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none", "dim"),
+        ),
+    )
+
+
+def _done(row: ProblemRow) -> TableCell:
+    """How far the run is with this problem."""
+    if not row.done:
+        return TableCell(f"{NONE} 0/{row.solutions}", "dim")
+    mark: tuple[str, CellStyle] = ("✓", "success") if row.done == row.solutions else ("…", "warning")
+    return TableCell(f"{mark[0]} {row.done}/{row.solutions}", mark[1])

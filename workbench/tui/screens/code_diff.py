@@ -22,10 +22,8 @@ from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets import diff_view, pass_texts
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
+from workbench.tui.widgets.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.solution_view import outcome_cell, source_of
 from workbench.tui.widgets.title_bar import TitleBar
@@ -73,7 +71,6 @@ class CodeDiffScreen(WorkbenchScreen):
         self.rows: list[DiffLine] | None = None
         self.whole = False
         self._beside: bool | None = None
-        self._source: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the comparison comes later."""
@@ -123,7 +120,7 @@ class CodeDiffScreen(WorkbenchScreen):
     def _tell(self) -> None:
         changed = sum(row.kind != "same" for row in self.rows or ())
         said = "reading …" if self.rows is None else f"{counted(changed, 'line')} differ" if changed else "equal texts"
-        self.query_one(TitleBar).say(f"{printable(self.matrix.problem.task_id)} · {said}")
+        self.say(f"{printable(self.matrix.problem.task_id)} · {said}")
         sides = (
             _side("-", "error", self._solution(self.left)),
             "\n",
@@ -148,7 +145,7 @@ class CodeDiffScreen(WorkbenchScreen):
             )
             for test in tests
         ]
-        self._source = show_rows(self.query_one(VirtualTable), self._source, _COLUMNS, rows)
+        self.query_one(VirtualTable).show_rows(_COLUMNS, rows)
 
     def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
         """How many tests tell the two apart, or why that can't be said."""

@@ -23,7 +23,6 @@ from workbench.tui.switches import following
 from workbench.tui.widgets import rankings_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -78,8 +77,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.k: int | None = None
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
-        self._figures: MemorySource | None = None
-        self._solutions: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; figures and solutions come later."""
@@ -112,7 +109,7 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def _show_figures(self, found: RankedVerifiers) -> None:
         self._compared, self.report = found, found.report
-        self.query_one(TitleBar).say(printable(self.project.path.name))
+        self.say(printable(self.project.path.name))
         self._tell_figures()
         self._fill_figures()
         self._open()
@@ -135,7 +132,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         wide = self.size.width >= WIDE
         table = self.query_one("#code-rankings-figures", VirtualTable)
         columns, rows = view.figure_columns(wide=wide), view.figure_rows(self.report, wide=wide)
-        self._figures = show_rows(table, self._figures, columns, rows)
+        table.show_rows(columns, rows)
 
     def on_resize(self, event: events.Resize) -> None:
         """Other columns at another width."""
@@ -155,7 +152,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         table = self.query_one("#code-rankings-solutions", VirtualTable)
         columns = view.solution_columns(verifiers, self.by)
         rows = [] if problem is None else view.solution_rows(problem, verifiers, self.by)
-        self._solutions = show_rows(table, self._solutions, columns, rows)
+        table.show_rows(columns, rows)
         if rows and table.selected_id not in {row.id for row in rows}:
             table.jump_to_id(rows[0].id)
         at = index_of(self._neighbours, self.question)
@@ -168,7 +165,7 @@ class CodeRankingsScreen(WorkbenchScreen):
     def trouble(self, error: BaseException | None) -> None:
         """What is missing for figures stands in their place."""
         if isinstance(error, UsageError):
-            self.query_one(TitleBar).say("no figures yet")
+            self.say("no figures yet")
             said = f"{printable(error.message)}\n{printable(error.hint)}"
             self.query_one("#code-rankings-notes", Static).update(said)
         else:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar, Final, Literal, NamedTuple, get_args
 
-from textual import on
-from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.model.evolution_report import EvolutionReport
@@ -20,15 +19,11 @@ from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import rounds_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import TableRow
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import FixedSource
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.table_messages import Failed, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
+from workbench.tui.widgets.sources import FixedSource
 
 Listed = Literal["problems", "steps", "models"]
 """What stands below the rounds."""
@@ -51,7 +46,7 @@ class Grown(NamedTuple):
     problems: array[int]
 
 
-class CodeRoundsScreen(LiveScreen):
+class CodeRoundsScreen(TableScreen, LiveScreen):
     """Rounds with bars above a table of the problems, the steps or the models.
 
     Args:
@@ -64,6 +59,7 @@ class CodeRoundsScreen(LiveScreen):
 
     CSS_PATH = "code_rounds.tcss"
     TITLE_TEXT = "Evolution"
+    PREFIX = "code-rounds"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rounds.open", "o,enter", "open_row", "Open", "Open the problem, with the tests it has ended in."),
         Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
@@ -78,19 +74,11 @@ class CodeRoundsScreen(LiveScreen):
         self._question = question
         self._wanted: EvolutionName | None = None
 
-    def compose(self) -> ComposeResult:
-        """The frame; the rounds come later."""
-        yield TitleBar(self.TITLE_TEXT, "reading …")
-        yield Static("", id="code-rounds-caption", markup=False)
-        with VerticalScroll(id="code-rounds-chart", can_focus=False):
-            yield Static("", markup=False)
-        yield Static("", id="code-rounds-tabs", markup=False)
-        yield VirtualTable(id="code-rounds-table")
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """The cursor belongs to the table."""
-        self.query_one(VirtualTable).focus()
+    def above(self) -> Iterator[Widget]:
+        """The chart, and what is listed below it."""
+        yield Static(id="code-rounds-caption", markup=False)
+        yield VerticalScroll(Static(markup=False), id="code-rounds-chart", can_focus=False)
+        yield Static(id="code-rounds-tabs", markup=False)
 
     # -- reading and showing -----------------------------------------------------------------------
 
@@ -101,32 +89,30 @@ class CodeRoundsScreen(LiveScreen):
     def show(self, data: Grown | None) -> None:
         """Fill the chart and the table."""
         before, self.found = self.found, data
-        title = self.query_one(TitleBar)
         if data is None:
-            title.say(printable(self.project.path.name))
-            self.query_one("#code-rounds-caption", Static).update(_NONE_YET)
+            self.say(printable(self.project.path.name))
+            self.put("caption", _NONE_YET)
             return
         of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
-        title.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
-        self.query_one("#code-rounds-caption", Static).update(view.caption(data.report))
+        self.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
+        self.put("caption", view.caption(data.report))
         self.query_one("#code-rounds-chart Static", Static).update(view.chart(data.report))
         if before is None or before.shown != data.shown or before.report != data.report:
             self._list(data)
 
     def _list(self, found: Grown) -> None:
         tabs = (f"[{name}]" if name == self.listed else f" {name} " for name in get_args(Listed))
-        self.query_one("#code-rounds-tabs", Static).update(" ".join(tabs))
-        table = self.query_one(VirtualTable)
+        self.put("tabs", " ".join(tabs))
         if self.listed == "problems":
             rows = partial(_problem_rows, self.project, found.shown)
-            table.set_source(FixedSource(view.PROBLEM_COLUMNS, found.problems, rows))
+            self.table.set_source(FixedSource(view.PROBLEM_COLUMNS, found.problems, rows))
             if self._question is not None:
-                table.jump_to_id(self._question)
+                self.table.jump_to_id(self._question)
                 self._question = None
         elif self.listed == "steps":
-            table.set_source(MemorySource(view.STEP_COLUMNS, view.step_rows(found.report)))
+            self.table.show_rows(view.STEP_COLUMNS, view.step_rows(found.report))
         else:
-            table.set_source(MemorySource(view.MODEL_COLUMNS, view.model_rows(found.report)))
+            self.table.show_rows(view.MODEL_COLUMNS, view.model_rows(found.report))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -144,21 +130,13 @@ class CodeRoundsScreen(LiveScreen):
         self._wanted = following(self.found.shown, self.found.names)
         self.read_again()
 
-    def action_open_row(self) -> None:
-        """Open the row under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(RowSelected)
-    def _row_selected(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the problem."""
         from workbench.tui.screens.code_problem import CodeProblemScreen
 
         if self.found is not None and self.listed == "problems":
             suite = self.found.shown.name
-            self.app.push_screen(CodeProblemScreen(event.row_id, suite=suite, neighbours=self.found.problems))
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self.trouble(event.error)
+            self.app.push_screen(CodeProblemScreen(row, suite=suite, neighbours=self.found.problems))
 
 
 def _read(project: Project, wanted: EvolutionName | None, question: int | None) -> Grown | None:

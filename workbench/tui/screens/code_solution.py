@@ -23,7 +23,6 @@ from workbench.tui.widgets import pass_texts as texts
 from workbench.tui.widgets import solution_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
 from workbench.tui.widgets.pass_view import found_by
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
@@ -83,7 +82,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._comparing = comparing or Comparing()
         self._code: ReadCode | None = None
         self._line: int | None = None
-        self._source: MemorySource | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the code comes later."""
@@ -139,7 +137,7 @@ class CodeSolutionScreen(WorkbenchScreen):
         """List the tests; the cursor stays with its test, else goes to the first."""
         table, tests = self.query_one(VirtualTable), self._listed
         rows = view.test_rows(self.matrix, self.solution, tests)
-        self._source = show_rows(table, self._source, view.TEST_COLUMNS, rows)
+        table.show_rows(view.TEST_COLUMNS, rows)
         if tests:
             wanted = self._test if self._test in tests else tests[0]
             table.jump_to_id(wanted)

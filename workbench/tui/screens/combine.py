@@ -9,43 +9,31 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 from msgspec import structs
-from rich.cells import cell_len
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual import events
 from textual.content import Content
-from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.errors import UsageError, WorkbenchError
+from workbench.model.selection import Condition
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.items import browsing
 from workbench.services.measuring.combined import CombinedSheet, combined_as, save_combined
 from workbench.services.measuring.comparing import GROUPS
 from workbench.services.measuring.judged import BASELINE, everybody
 from workbench.services.measuring.selecting import read_sizes
 from workbench.tui.actions import Action
 from workbench.tui.combined_reading import CombinedQuery, CombinedView, Task, read, subject_of
-from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
+from workbench.tui.table_screen import QueryScreen
 from workbench.tui.widgets import combine_view as view
-from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.condition_suggester import ConditionSuggester
-from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.many_choices import ManyMenu
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.prompt_bar import PromptBar
-from workbench.tui.widgets.table_messages import RowHighlighted
+from workbench.tui.widgets.sources import MemorySource
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 TALL = 34
 """Terminal lines from which more of the words is in sight."""
-
-_FILTER = 32
-"""Cells of the filter that the first line shows."""
 
 _READ = "combine"
 _COUNTING = "counting …"
@@ -61,7 +49,7 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
 """Action -> what it is for."""
 
 
-class CombineScreen(WorkbenchScreen):
+class CombineScreen(QueryScreen):
     """One question's tables, one at a time, and everything about the row under the cursor.
 
     Attributes:
@@ -72,6 +60,7 @@ class CombineScreen(WorkbenchScreen):
 
     CSS_PATH = "combine.tcss"
     TITLE_TEXT = "Combine"
+    PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("combine.ensembles", "1", "task('ensembles')", "Ensembles", "Let verifiers vote.", footer=False),
         Action("combine.best-of", "2", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
@@ -98,23 +87,9 @@ class CombineScreen(WorkbenchScreen):
         self.wanted = CombinedQuery()
         self.found: CombinedView | None = None
         self.place = 0
-        self._known: tuple[str, ...] = ()  # verifiers that conditions may name
-
-    def compose(self) -> ComposeResult:
-        """The frame; figures come later."""
-        yield TitleBar("Combine", _COUNTING)
-        yield Static("", id="combine-tabs", markup=False)
-        yield Static("", id="combine-head", markup=False)
-        yield Static("", id="combine-caption", markup=False)
-        yield VirtualTable(id="combine-table")
-        with VerticalScroll(id="combine-words"):
-            yield Static("", markup=False)
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Count."""
-        self.query_one(VirtualTable).focus()
         self._clear()
         self._ask()
 
@@ -135,7 +110,7 @@ class CombineScreen(WorkbenchScreen):
             return
         before, self.found = self.sheet, found
         self._tell()
-        self.query_one("#combine-head", Static).update(view.head(found.head))
+        self.put("head", view.head(found.head))
         self._fill(found, begin=before is None or view.names(before) != view.names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
@@ -143,23 +118,21 @@ class CombineScreen(WorkbenchScreen):
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
         """The table that is shown; the cursor stays, or begins where it matters most."""
         sheet = found.sheets[self.place]
-        self.query_one("#combine-caption", Static).update(
-            view.caption(sheet, self.place, len(found.sheets)), layout=False
-        )
-        table = self.query_one(VirtualTable)
+        self.put("caption", view.caption(sheet, self.place, len(found.sheets)), layout=False)
+        table = self.table
         table.set_source(MemorySource(view.columns(sheet), view.rows(sheet)))
         row = sheet.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
-        self._say(row)
+        self.highlighted(row)
 
     def _clear(self, text: str = _COUNTING) -> None:
         """No figures of one question below the name of another."""
         self.found, self.place = None, 0
-        self.query_one("#combine-tabs", Static).update(view.tabs(self.wanted.task, self._keys()), layout=False)
+        self.put("tabs", view.tabs(self.wanted.task, self._keys()), layout=False)
         for part in ("head", "caption"):
-            self.query_one(f"#combine-{part}", Static).update("")
-        self.query_one(VirtualTable).set_source(view.nothing(text))
-        self._words(Content())
+            self.put(part, "")
+        self.table.set_source(view.nothing(text))
+        self.put_detail(Content())
         self.refresh_bindings()
 
     def _keys(self) -> dict[Task, str]:
@@ -175,24 +148,15 @@ class CombineScreen(WorkbenchScreen):
             return
         self._clear("no figures")
         self._tell()
-        self._words(view.trouble(error))
+        self.put_detail(view.trouble(error))
         if isinstance(error, WorkbenchError):
             event.prevent_default()  # It is said here: no notice.
 
-    @on(RowHighlighted)
-    def _row_highlighted(self, event: RowHighlighted) -> None:
-        self._say(event.row_id)
-
-    def _say(self, row: int) -> None:
+    def highlighted(self, row: int) -> None:
         """Everything about a row."""
         sheet = self.sheet
         if sheet is not None and row < len(sheet.lines):
-            self._words(view.words(sheet, row))
-
-    def _words(self, text: Content) -> None:
-        box = self.query_one("#combine-words", VerticalScroll)
-        box.query_one(Static).update(text)
-        box.scroll_home(animate=False)
+            self.put_detail(view.words(sheet, row))
 
     @property
     def sheet(self) -> CombinedSheet | None:
@@ -206,7 +170,7 @@ class CombineScreen(WorkbenchScreen):
             RemarkPiece(remark),
             RemarkPiece(printable(self.project.path.name), 2),
             RemarkPiece(f"by {wanted.by}" if wanted.by else "", 1),
-            RemarkPiece(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
+            self.filter_piece,
         ]
         self.query_one(TitleBar).say_parts(parts)
 
@@ -310,64 +274,27 @@ class CombineScreen(WorkbenchScreen):
     def action_sizes(self) -> None:
         """Ask for the sizes."""
         text = ",".join(map(str, self.wanted.sizes))
-        self.query_one(PromptBar).ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
+        self.ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
 
     def action_file(self) -> None:
         """Ask for the file."""
         hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
-        self.query_one(PromptBar).ask("file", "file", self.wanted.path, hint=hint)
+        self.ask("file", "file", self.wanted.path, hint=hint)
 
-    def action_filter(self) -> None:
-        """Ask for conditions; what can be filtered by is read for the suggestions."""
-        self.in_background(partial(browsing.names, self.project), self._ask_filter, group="combine-names")
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """Count only items for which conditions hold."""
+        self._ask(conditions=conditions)
 
-    def _ask_filter(self, names: dict[str, list[str]]) -> None:
-        self._known = tuple(names["verdict:"])
-        self.query_one(PromptBar).ask(
-            "filter",
-            "filter",
-            f"{self.wanted.filter} " if self.wanted.filter else "",
-            hint="type=A dataset=NAME verdict:NAME=correct  (tab completes)",
-            suggester=ConditionSuggester(names),
-        )
-
-    @on(PromptBar.Submitted)
-    def _submitted(self, event: PromptBar.Submitted) -> None:
-        try:
-            changes = self._typed(event.asked, event.text.strip())
-        except UsageError as error:
-            self.query_one(PromptBar).complain(printable(f"{error.message} {error.hint}"))
-            return
-        self._close_prompt()
-        self._ask(**changes)
-
-    def _typed(self, asked: str, text: str) -> dict[str, Any]:
-        """What a line changes.
-
-        Raises:
-            UsageError: It can't be read.
-        """
+    def answered(self, asked: str, text: str) -> bool:
+        """Take sizes, or a file."""
         if asked == "sizes":
-            return {"sizes": read_sizes(text) if text else ()}
-        if asked == "filter":
-            return {"filter": text, "conditions": browsing.read_conditions(text, self._known)}
-        path = os.path.expanduser(text)
-        if text and not Path(path).is_file():
-            raise UsageError(f"There is no file {path}.")
-        return {"path": path}
-
-    def _close_prompt(self) -> None:
-        self.query_one(PromptBar).close()
-        self.query_one(VirtualTable).focus()
-
-    def action_back(self) -> None:
-        """Close the line, else clear the filter, else leave."""
-        if self.query_one(PromptBar).asking:
-            self._close_prompt()
-        elif self.wanted.conditions:
-            self._ask(filter="", conditions=())
-        else:
-            self.workbench.action_go_back()
+            self._ask(sizes=read_sizes(text) if text else ())
+        elif asked == "file":
+            path = os.path.expanduser(text)
+            if text and not Path(path).is_file():
+                raise UsageError(f"There is no file {path}.")
+            self._ask(path=path)
+        return super().answered(asked, text)
 
 
 def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from msgspec import Struct, structs
-from textual import events, on
-from textual.app import ComposeResult
 from textual.containers import Horizontal
+from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.model.comparison import CompareReport
@@ -17,24 +17,16 @@ from workbench.model.verdict import GoldChoice, Protocol3
 from workbench.services.measuring.comparing import GROUPS, PairedComparison, comparable, compared
 from workbench.services.measuring.comparing_tables import comparison_as, save_comparison, verdict
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import compare_view as view
 from workbench.tui.widgets.accuracy_view import group_name
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.table_messages import Failed, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 DRAWS = 2_000
 """Samples of the bootstrap: fewer than the command line's, so that a million items don't keep a core busy for long."""
-
-WIDE = 116
-"""Terminal columns from which wins and losses have all their columns."""
 
 
 class Pair(Struct, frozen=True, kw_only=True):
@@ -55,7 +47,7 @@ class Pair(Struct, frozen=True, kw_only=True):
     conditions: tuple[Condition, ...] = ()
 
 
-class CompareScreen(WorkbenchScreen):
+class CompareScreen(TableScreen):
     """The paired table, the figures and a sentence above the items of one quadrant, or wins and losses by group.
 
     Args:
@@ -70,6 +62,7 @@ class CompareScreen(WorkbenchScreen):
 
     CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
+    PREFIX, WIDE = "compare", 116
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("compare.open", "o,enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
         Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
@@ -95,21 +88,19 @@ class CompareScreen(WorkbenchScreen):
         self.found: PairedComparison | None = None
         self.report: CompareReport | None = None
 
-    def compose(self) -> ComposeResult:
-        """The frame; figures and items come later."""
-        yield TitleBar("Compare")
-        yield Static("", id="compare-head", markup=False)
-        with Horizontal(id="compare-figures"):
-            yield Static("", id="compare-table", markup=False)
-            yield Static("", id="compare-tests", markup=False)
-        yield Static("", id="compare-verdict", markup=False)
-        yield Static("", id="compare-tabs", markup=False)
-        yield VirtualTable(id="compare-rows")
-        yield Footer(show_command_palette=False)
+    def above(self) -> Iterator[Widget]:
+        """Figures beside the paired table."""
+        yield Static(id="compare-head", markup=False)
+        yield Horizontal(
+            Static(id="compare-paired", markup=False),
+            Static(id="compare-tests", markup=False),
+            id="compare-figures",
+        )
+        yield Static(id="compare-verdict", markup=False)
+        yield Static(id="compare-tabs", markup=False)
 
     def on_mount(self) -> None:
         """Count."""
-        self.query_one(VirtualTable).focus()
         if self.pair is None:
             self.in_background(partial(comparable, self.project), self._begin, group="compare", stops=True)
         else:
@@ -118,8 +109,8 @@ class CompareScreen(WorkbenchScreen):
     def _begin(self, names: tuple[str, ...]) -> None:
         self.verifiers = names
         if len(names) < 2:
-            self._say("no verifier has a complete run yet")
-            self.query_one("#compare-head", Static).update("Start one in Verifiers & runs, then compare it here.")
+            self.say("no verifier has a complete run yet")
+            self.put("head", "Start one in Verifiers & runs, then compare it here.")
             return
         self._ask(Pair(a=names[0], b=names[1]))
 
@@ -127,7 +118,7 @@ class CompareScreen(WorkbenchScreen):
 
     def _ask(self, pair: Pair) -> None:
         self.pair = pair
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.in_background(lambda: (pair, self._read(pair)), self._show, group="compare", stops=True)
 
     def _read(self, pair: Pair) -> PairedComparison:
@@ -147,69 +138,55 @@ class CompareScreen(WorkbenchScreen):
         if pair != self.pair:
             return
         self.found, self.report = found, found.report
-        self._say(printable(self.project.path.name))
-        self.query_one("#compare-head", Static).update(view.head(found.report, pair.words))
-        self.query_one("#compare-table", Static).update(view.table(found.report))
-        self.query_one("#compare-tests", Static).update(view.figures(found.report))
-        self.query_one("#compare-verdict", Static).update(verdict(found.report))
-        self._fill()
+        self.say(printable(self.project.path.name))
+        self.put("head", view.head(found.report, pair.words))
+        self.put("paired", view.table(found.report))
+        self.put("tests", view.figures(found.report))
+        self.put("verdict", verdict(found.report))
+        self.fill()
         self.in_background(lambda: (pair, found.with_bootstrap(DRAWS)), self._drawn, group="bootstrap", stops=True)
 
     def _drawn(self, data: tuple[Pair, CompareReport]) -> None:
         pair, report = data
         if pair == self.pair:
             self.report = report
-            self.query_one("#compare-tests", Static).update(view.figures(report))
+            self.put("tests", view.figures(report))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.found = self.report = None
         pair = self.pair
-        self._say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
-        for part in ("head", "table", "tests", "verdict", "tabs"):
-            self.query_one(f"#compare-{part}", Static).update("")
-        self.query_one(VirtualTable).set_source(MemorySource(view.ITEM_COLUMNS))
+        self.say("" if pair is None else f"{printable(pair.a)} and {printable(pair.b)} can't be compared")
+        for part in ("head", "paired", "tests", "verdict", "tabs"):
+            self.put(part, "")
+        self.table.show_rows(view.ITEM_COLUMNS, [])
 
-    def _say(self, remark: str) -> None:
-        self.query_one(TitleBar).say(remark)
-
-    def _fill(self) -> None:
+    def fill(self) -> None:
         """The lower table and the line above it."""
         if self.found is None:
             return
         report = self.found.report
-        self.query_one("#compare-tabs", Static).update(view.tabs(report, self.shown))
+        self.put("tabs", view.tabs(report, self.shown))
         if self.shown == "groups":
-            wide = self.size.width >= WIDE
-            source = MemorySource(view.group_columns(wide), view.group_rows(report, wide))
-            self.query_one(VirtualTable).set_source(source)
+            self.table.show_rows(view.group_columns(self.wide), view.group_rows(report, self.wide))
         else:
-            self.query_one(VirtualTable).set_source(view.PairSource(self.found, self.found.ids[self.shown]))
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Other columns at another width."""
-        if self.is_attached and self.shown == "groups":
-            self.call_after_refresh(self._fill)
+            self.list_items(view.ITEM_COLUMNS, self.found.ids[self.shown], self.found.rows, view.item_row)
 
     # -- what is listed ----------------------------------------------------------------------------
 
-    def action_open_row(self) -> None:
-        """Open the row under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(RowSelected)
-    def _row_selected(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the item, or the group."""
         from workbench.tui.screens.item import ItemScreen
 
         if self.found is None or self.pair is None:
             return
         if self.shown == "groups":
-            self._open_group(self.pair, self.found.report.groups[event.row_id].group)
+            self._open_group(self.pair, self.found.report.groups[row].group)
             return
         a, b = self.pair.a, self.pair.b
         first = (b, a) if self.shown == "only_b" else (a, b)
-        self.app.push_screen(ItemScreen(event.row_id, self.found.ids[self.shown], first))
+        self.app.push_screen(ItemScreen(row, self.found.ids[self.shown], first))
 
     def _open_group(self, pair: Pair, group: str) -> None:
         """The same two on the group's items."""
@@ -225,7 +202,7 @@ class CompareScreen(WorkbenchScreen):
     def action_next_tab(self, step: int) -> None:
         """List other items, or the groups."""
         self.shown = following(self.shown, tuple(view.TABS)[::step])
-        self._fill()
+        self.fill()
 
     def action_groups(self) -> None:
         """Show wins and losses by group; where they stand there already, by the next property."""
@@ -233,7 +210,7 @@ class CompareScreen(WorkbenchScreen):
             return
         if self.shown != "groups":
             self.shown = "groups"
-            self._fill()
+            self.fill()
         else:
             self._ask(structs.replace(self.pair, by=following(self.pair.by, GROUPS)))
 
@@ -292,7 +269,3 @@ class CompareScreen(WorkbenchScreen):
         if self.report is not None:
             save = partial(save_comparison, self.report, self.project.path)
             share(self, partial(comparison_as, self.report), save)
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        super().trouble(event.error)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from workbench.errors import UsageError
 from workbench.model.label import EXCLUSION_REASONS, LabelVerdict
@@ -21,25 +16,19 @@ from workbench.render.math import render_math
 from workbench.services.labelling.adjudicating import Ruling
 from workbench.services.labelling.conflict_classes import ClassRow, ConflictClasses, OpenClass, Settled, Side
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.conflict_words import kind_words, side_words, undone
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.label_line import verdict_words
 from workbench.tui.widgets.settle_many import LeftOutList, SettleMany
-from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
-from workbench.tui.widgets.virtual_table import VirtualTable
 
-_EMPTY = "No conflict of this kind is left for you. Escape goes back."
 _NO_ANSWER = "∅ none found"
 
 
-class ConflictClassScreen(WorkbenchScreen):
+class ConflictClassScreen(TableScreen):
     """Items of one kind of conflict, in short; every one that is chosen gets a decision of its own.
 
     Args:
@@ -49,6 +38,8 @@ class ConflictClassScreen(WorkbenchScreen):
 
     CSS_PATH = "conflict_class.tcss"
     TITLE_TEXT = "Conflicts of a kind"
+    PREFIX, DETAIL = "class", True
+    EMPTY = "No conflict of this kind is left for you. Escape goes back."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflict-class.select", "space", "select", "Pick", "Select the item, or not."),
         Action("conflict-class.all", "asterisk", "select_all", "All", "Select all of them, or none."),
@@ -63,6 +54,8 @@ class ConflictClassScreen(WorkbenchScreen):
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
     )
 
+    action_open = TableScreen.action_open_row
+
     def __init__(self, name: str, session: ConflictClasses) -> None:
         super().__init__()
         self._kind = name
@@ -71,14 +64,9 @@ class ConflictClassScreen(WorkbenchScreen):
         self._selected: set[int] = set()
         self._busy = False
 
-    def compose(self) -> ComposeResult:
-        """The frame; the conflicts come by themselves."""
-        yield TitleBar("Conflicts", "reading …")
-        yield VirtualTable(id="class-table")
-        with VerticalScroll(id="class-detail", can_focus=False):
-            yield Static(markup=False)
-        yield Static(_EMPTY, id="class-empty", markup=False)
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        """They are of one kind."""
+        return "Conflicts", "reading …"
 
     def on_screen_resume(self) -> None:
         """Read: at first, and again when one was settled by itself."""
@@ -103,53 +91,42 @@ class ConflictClassScreen(WorkbenchScreen):
             self._say()
             return
         self._selected &= opened.cases.keys()
-        table = self.query_one(VirtualTable)
-        order = array("q", opened.cases)
-        table.set_source(FixedSource(_columns(opened), order, partial(self._rows, opened)))
-        table.focus()
+        read = partial(self._session.rows, opened)
+        self.list_items(_columns(opened), array("q", opened.cases), read, partial(self._row, opened))
+        self.table.focus()
         self._say()
 
-    def _rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[TableRow]:
-        return [_row(row, opened, row.subject in self._selected) for row in self._session.rows(opened, subjects)]
+    def _row(self, opened: OpenClass, row: ClassRow) -> TableRow:
+        return _row(row, opened, row.subject in self._selected)
 
     def _say(self) -> None:
         kind = self._opened.kind if self._opened is not None else None
         words = kind_words(kind) if kind is not None else self._kind
         chosen = f"{len(self._selected):,} of {kind.count:,} selected" if kind is not None else "none left"
-        self.query_one(TitleBar).say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
+        self.say(f"{chosen} · {printable(words)} · {printable(self._session.person.name)}")
 
     # -- looking -----------------------------------------------------------------------------------
 
-    @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
+    def highlighted(self, row: int) -> None:
+        """Read the conflict under the cursor."""
         if self._opened is not None:
-            read = partial(self._session.rows, self._opened, [event.row_id])
+            read = partial(self._session.rows, self._opened, [row])
             self.in_background(read, self._show_detail, group="conflict-class-detail")
 
     def _show_detail(self, rows: list[ClassRow]) -> None:
-        box = self.query_one("#class-detail", VerticalScroll)
         for row in rows:
-            box.query_one(Static).update(_detail(row))
-            box.scroll_home(animate=False)
+            self.put_detail(_detail(row))
 
-    @on(RowSelected)
-    def _row_selected(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the conflict by itself."""
         if self._opened is not None:
-            self.workbench.open_screen("adjudicate", (self._opened.kind.task, event.row_id))
-
-    def action_open(self) -> None:
-        """Open the conflict under the cursor by itself."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self.trouble(event.error)
+            self.workbench.open_screen("adjudicate", (self._opened.kind.task, row))
 
     # -- selecting ---------------------------------------------------------------------------------
 
     def action_select(self) -> None:
         """Select the item under the cursor, or not, and go on to the next."""
-        table = self.query_one(VirtualTable)
+        table = self.table
         if self._opened is not None and not self._busy and table.selected_id is not None:
             self._selected ^= {table.selected_id}
             table.refresh_rows()
@@ -161,7 +138,7 @@ class ConflictClassScreen(WorkbenchScreen):
         if self._opened is not None and not self._busy:
             every = set(self._opened.cases)
             self._selected = set() if self._selected == every else every
-            self.query_one(VirtualTable).refresh_rows()
+            self.table.refresh_rows()
             self._say()
 
     # -- settling ----------------------------------------------------------------------------------
@@ -212,7 +189,7 @@ class ConflictClassScreen(WorkbenchScreen):
         opened = self._opened
         chosen = [subject for subject in opened.cases if subject in self._selected]
         full = Ruling(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
-        self.query_one(TitleBar).say(f"settling {len(chosen):,} …")
+        self.say(f"settling {len(chosen):,} …")
         self.in_background(partial(self._session.settle, opened, chosen, full), self._settled, group="settling")
 
     def _settled(self, done: Settled) -> None:
@@ -241,15 +218,15 @@ class ConflictClassScreen(WorkbenchScreen):
 
 def _columns(opened: OpenClass) -> list[TableColumn]:
     sides = [
-        TableColumn(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24, sortable=False)
+        TableColumn(f"side-{number}", side_words(value).plain, min_width=10, ideal_width=24)
         for number, value in enumerate(opened.kind.values)
     ]
     return [
-        TableColumn("selected", "", min_width=1, ideal_width=1, sortable=False),
-        TableColumn("reference", "reference", min_width=9, ideal_width=20, sortable=False),
-        TableColumn("answer", "completion", min_width=10, ideal_width=20, sortable=False),
+        TableColumn("selected", "", min_width=1, ideal_width=1),
+        TableColumn("reference", "reference", min_width=9, ideal_width=20),
+        TableColumn("answer", "completion", min_width=10, ideal_width=20),
         *sides,
-        TableColumn("question", "question", min_width=12, ideal_width=40, sortable=False),
+        TableColumn("question", "question", min_width=12, ideal_width=40),
     ]
 
 

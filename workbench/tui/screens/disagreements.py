@@ -2,63 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, get_args
 
 from msgspec import structs
-from rich.cells import cell_len
 from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.errors import UsageError
 from workbench.model.review import QUEUES, Disagreement, Queue
+from workbench.model.selection import Condition
 from workbench.model.verdict import GoldChoice
 from workbench.services.items import browsing
 from workbench.services.measuring.judged import everybody
 from workbench.tui.actions import Action
 from workbench.tui.queue_reading import Count, QueueListing, QueueRequest, counted, read
 from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
-from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following
+from workbench.tui.table_screen import QueryScreen
 from workbench.tui.widgets import queue_view as view
-from workbench.tui.widgets.cells import fit, printable
+from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.condition_suggester import ConditionSuggester
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import FixedSource
 from workbench.tui.widgets.many_choices import ManyMenu
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.queue_list import QueueList
-from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 if TYPE_CHECKING:
     from workbench.tui.screens.review_item import ReviewItemScreen
 
-WIDE = 110
-"""Terminal columns from which verdicts and reviews stand in words."""
-
 TALL = 34
 """Terminal lines from which all queues are listed above the table."""
-
-_FILTER = 32
-"""Cells of the filter that the first line shows."""
 
 _READ = "queue"
 _UNDO = "queue-undo"
 
 
-class DisagreementsScreen(WorkbenchScreen):
+class DisagreementsScreen(QueryScreen):
     """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed."""
 
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
+    PREFIX, DETAIL, WIDE = "queue", True, 110
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "o,enter", "open_item", "Open", "Open the item with all evidence, and decide."),
         Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
@@ -85,6 +71,8 @@ class DisagreementsScreen(WorkbenchScreen):
         Action("disagreements.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 
+    action_open_item = QueryScreen.action_open_row
+
     def __init__(self) -> None:
         super().__init__()
         self.wanted = QueueRequest()
@@ -93,7 +81,7 @@ class DisagreementsScreen(WorkbenchScreen):
         self._must_count = True
         self._desk: ReviewDesk | None = None
         self._opened: ReviewItemScreen | None = None
-        self._wide = self._undoing = False
+        self._undoing = False
 
     @property
     def desk(self) -> ReviewDesk:
@@ -102,28 +90,22 @@ class DisagreementsScreen(WorkbenchScreen):
             self._desk = ReviewDesk(self.project, browsing.coordinator_name())
         return self._desk
 
-    def compose(self) -> ComposeResult:
-        """The frame; the items come later."""
-        yield TitleBar("Disagreements", "reading …")
+    def above(self) -> Iterator[Widget]:
+        """All queues, and which one this is."""
         yield QueueList(id="queue-list", markup=False)
         yield Static(id="queue-text", markup=False)
-        yield VirtualTable(id="queue-table")
-        with VerticalScroll(id="queue-detail", can_focus=False):
-            yield Static(markup=False)
-        yield PromptBar()
-        yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         """Begin to read."""
-        table = self.query_one(VirtualTable)
-        table.focus()
-        self.watch(table, "position", self._tell, init=False)
+        self.watch(self.table, "position", self._tell, init=False)
         self._ask()
 
     def on_resize(self, event: events.Resize) -> None:
+        """All queues are listed where there is room."""
+        self.set_class(self.wide and event.size.height >= TALL, "tall")
+
+    def fill(self) -> None:
         """Words where there is room for them, else symbols."""
-        self._wide = event.size.width >= WIDE
-        self.set_class(self._wide and event.size.height >= TALL, "tall")
         if self.found is not None:
             self._list(self.found)
             self._count()
@@ -135,7 +117,7 @@ class DisagreementsScreen(WorkbenchScreen):
         self.wanted = structs.replace(self.wanted, **changes)
         if changes.keys() - {"queue", "hidden"}:
             self.counts, self._must_count = {}, True
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.in_background(partial(read, self.project, self.wanted), self._show, group=_READ, stops=True)
 
     def _show(self, found: QueueListing) -> None:
@@ -150,25 +132,19 @@ class DisagreementsScreen(WorkbenchScreen):
         self._count()
 
     def _list(self, found: QueueListing) -> None:
-        names, wide = found.queue.verifiers, self._wide
-        source = FixedSource(
-            view.columns(names, wide=wide),
-            found.order,
-            lambda ids: [view.row_of(item, names, wide=wide) for item in found.queue.rows(ids)],
-        )
-        table = self.query_one(VirtualTable)
-        table.set_source(source)
-        instead = found.instead_of(table.selected_id or 0)
+        names, wide = found.queue.verifiers, self.wide
+        shown = partial(view.row_of, verifiers=names, wide=wide)
+        self.list_items(view.columns(names, wide=wide), found.order, found.queue.rows, shown)
+        instead = found.instead_of(self.table.selected_id or 0)
         if instead is not None:
-            table.jump_to_id(instead)
+            self.table.jump_to_id(instead)
         self._say(found.queue.text)
         if not found.order:
             self._show_detail([])
 
     def _say(self, text: str) -> None:
         """What the queue is."""
-        words = view.head(self.wanted.queue, text, listed=self.has_class("tall"))
-        self.query_one("#queue-text", Static).update(words)
+        self.put("text", view.head(self.wanted.queue, text, listed=self.has_class("tall")))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """Where there is no such queue, no rows of another one are left behind."""
@@ -178,7 +154,7 @@ class DisagreementsScreen(WorkbenchScreen):
             self._undoing = False
         if event.worker.group == _READ:
             self.found = None
-            self.query_one(VirtualTable).set_source(MemorySource(view.columns((), wide=self._wide)))
+            self.table.show_rows(view.columns((), wide=self.wide), [])
             self._say(str(event.worker.error))
             self._show_detail([])
             self._tell()
@@ -199,7 +175,7 @@ class DisagreementsScreen(WorkbenchScreen):
     def on_screen_resume(self) -> None:
         """Go to the item that was read last, and read what has become of the queue."""
         if self._opened is not None:
-            self.query_one(VirtualTable).jump_to_id(self._opened.completion)
+            self.table.jump_to_id(self._opened.completion)
             self._opened, self._must_count = None, True
             self._ask()
 
@@ -215,7 +191,7 @@ class DisagreementsScreen(WorkbenchScreen):
         if self.counts:
             self._ask_queue(self.counts)
         else:
-            self.query_one(TitleBar).say("counting …")
+            self.say("counting …")
             self._count_then(self._ask_queue)
 
     def _ask_queue(self, counts: dict[Queue, Count]) -> None:
@@ -269,72 +245,31 @@ class DisagreementsScreen(WorkbenchScreen):
 
     # -- the filter --------------------------------------------------------------------------------
 
-    def action_filter(self) -> None:
-        """Ask for conditions; what can be filtered by is read for the suggestions."""
-        self.in_background(partial(browsing.names, self.project), self._ask_filter, group="queue-names")
-
-    def _ask_filter(self, names: dict[str, list[str]]) -> None:
-        text = self.wanted.filter
-        self.query_one(PromptBar).ask(
-            "filter",
-            "filter",
-            f"{text} " if text else "",
-            hint="type=A dataset=NAME verdict:NAME=correct  (tab completes)",
-            suggester=ConditionSuggester(names),
-        )
-
-    @on(PromptBar.Submitted)
-    def _filtered(self, event: PromptBar.Submitted) -> None:
-        text = event.text.strip()
-        names = self.found.everybody if self.found is not None else ()
-        try:
-            conditions = browsing.read_conditions(text, names)
-        except UsageError as error:
-            self.query_one(PromptBar).complain(f"{error.message} {error.hint}")
-            return
-        self._close_prompt()
-        self._ask(filter=text, conditions=conditions)
-
-    def _close_prompt(self) -> None:
-        self.query_one(PromptBar).close()
-        self.query_one(VirtualTable).focus()
-
-    def action_back(self) -> None:
-        """Close the line, else clear the filter, else leave."""
-        if self.query_one(PromptBar).asking:
-            self._close_prompt()
-        elif self.wanted.conditions:
-            self._ask(filter="", conditions=())
-        else:
-            self.workbench.action_go_back()
+    def narrow(self, conditions: tuple[Condition, ...]) -> None:
+        """List only items for which conditions hold."""
+        self._ask(conditions=conditions)
 
     # -- rows --------------------------------------------------------------------------------------
 
-    @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
+    def highlighted(self, row: int) -> None:
+        """Read what stands behind the row."""
         if self.found is not None:
-            self.in_background(partial(self.found.queue.rows, [event.row_id]), self._show_detail, group="queue-detail")
+            self.in_background(partial(self.found.queue.rows, [row]), self._show_detail, group="queue-detail")
 
     def _show_detail(self, rows: Sequence[Disagreement]) -> None:
-        box = self.query_one("#queue-detail", VerticalScroll)
-        box.query_one(Static).update(view.detail(rows[0]) if rows else view.NOTHING)
-        box.scroll_home(animate=False)
+        self.put_detail(view.detail(rows[0]) if rows else view.NOTHING)
 
-    def action_open_item(self) -> None:
-        """Open the row under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(RowSelected)
-    def _row_selected(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Open the item with all evidence."""
         from workbench.tui.screens.review_item import ReviewItemScreen
 
         if self.found is not None:
-            self._opened = ReviewItemScreen(event.row_id, self.desk, self.found.queue)
+            self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
             self.app.push_screen(self._opened)
 
     def action_next_open(self) -> None:
         """Go to the next item nobody has reviewed."""
-        table = self.query_one(VirtualTable)
+        table = self.table
         place = self.desk.next_open(-1 if table.cursor is None else table.cursor)
         if place is None:
             self.notify("Every item of this queue is reviewed.", markup=False)
@@ -349,7 +284,7 @@ class DisagreementsScreen(WorkbenchScreen):
 
     def action_take_back(self) -> None:
         """Take the decision on the row back, or the last one."""
-        item = self.query_one(VirtualTable).selected_id
+        item = self.table.selected_id
         if item is not None and not self._undoing:
             self._undoing = True
             self.in_background(partial(self.desk.take_back, item), self._taken_back, group=_UNDO)
@@ -358,24 +293,20 @@ class DisagreementsScreen(WorkbenchScreen):
         self._undoing = False
         self.notify(printable(taken_back(decision)), markup=False)
         if decision is not None:
-            self.query_one(VirtualTable).jump_to_id(decision.completion)
+            self.table.jump_to_id(decision.completion)
             self.action_again()
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self.trouble(event.error)
 
     def _tell(self) -> None:
         """How far the queue is reviewed, where the cursor is, and what is asked for."""
         wanted, found = self.wanted, self.found
         if found is None:
-            self.query_one(TitleBar).say(wanted.queue)
+            self.say(wanted.queue)
             return
         parts = [
             RemarkPiece(view.progress(len(found.reviewed), len(found.queue))),
-            RemarkPiece(f"row {self.query_one(VirtualTable).position}", 4),
+            RemarkPiece(f"row {self.table.position}", 4),
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
-            RemarkPiece(fit(wanted.filter, min(cell_len(printable(wanted.filter)), _FILTER)), 1),
+            self.filter_piece,
             RemarkPiece(view.taking_part(wanted.verifiers, found.everybody), 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
         ]

@@ -90,7 +90,7 @@ class ErrorCountsScreen(WorkbenchScreen):
         table.focus()
         marked = sum(line.marked for line in lines if line.group is None)
         by = f"by {self.part}" if self.part else "over all items"
-        self.query_one(TitleBar).say(f"{counted(marked, 'error')} marked · {by}")
+        self.say(f"{counted(marked, 'error')} marked · {by}")
         self._describe()
 
     @property

@@ -92,7 +92,7 @@ class FamilyScreen(WorkbenchScreen):
 
     def _ask(self, asked: FamilyQuery) -> None:
         self.asked = asked
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.in_background(lambda: (asked, self._read(asked)), self._show, group="family", stops=True)
 
     def _read(self, asked: FamilyQuery) -> view.FamilySheet:
@@ -133,14 +133,14 @@ class FamilyScreen(WorkbenchScreen):
         """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.sheet = None
-        self.query_one(TitleBar).say("these can't be compared")
+        self.say("these can't be compared")
         for part in ("caption", "legend", "together", "cell"):
             self.query_one(f"#family-{part}", Static).update("")
         self.query_one(Matrix).put("", [], [])
 
     def _fill(self, sheet: view.FamilySheet) -> None:
         begin, self.sheet = self.sheet is None, sheet
-        self.query_one(TitleBar).say(printable(self.project.path.name))
+        self.say(printable(self.project.path.name))
         self.query_one("#family-caption", Static).update(view.caption(sheet, self.asked.words))
         self.query_one("#family-legend", Static).update(view.legend(self.measure))
         self.query_one("#family-together", Static).update(view.together(sheet))

@@ -5,11 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from workbench.render.bars import counted
 from workbench.services.items.browsing import coordinator_name
@@ -17,29 +13,26 @@ from workbench.services.labelling import flags
 from workbench.services.labelling.flags import Answered, Flag
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 _COLUMNS = (
-    TableColumn("state", "", min_width=1, ideal_width=1, sortable=False),
-    TableColumn("annotator", "who", min_width=8, ideal_width=14, sortable=False),
-    TableColumn("asked", "asks", min_width=24, ideal_width=60, sortable=False),
-    TableColumn("completion_id", "item", min_width=8, ideal_width=16, sortable=False),
-    TableColumn("at", "when", min_width=11, ideal_width=16, sortable=False),
+    TableColumn("state", "", min_width=1, ideal_width=1),
+    TableColumn("annotator", "who", min_width=8, ideal_width=14),
+    TableColumn("asked", "asks", min_width=24, ideal_width=60),
+    TableColumn("completion_id", "item", min_width=8, ideal_width=16),
+    TableColumn("at", "when", min_width=11, ideal_width=16),
 )
-_EMPTY = "No flag waits for an answer. Annotators raise one with f; h lists those that were answered."
 
 
-class FlagsScreen(LiveScreen):
+class FlagsScreen(TableScreen, LiveScreen):
     """Flags say nothing of labels, verdicts or gold: looking at them is no reveal; opening the item is."""
 
     CSS_PATH = "flags.tcss"
     TITLE_TEXT = "Flags"
+    PREFIX, DETAIL = "flags", True
+    EMPTY = "No flag waits for an answer. Annotators raise one with f; h lists those that were answered."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("flags.answer", "a,enter", "answer", "Answer", "Answer every open flag on the item."),
         Action("flags.open", "o", "open", "Item", "Open the item with its labels and verdicts; the look is recorded."),
@@ -52,15 +45,6 @@ class FlagsScreen(LiveScreen):
         self._flags: list[Flag] = []
         self._every = False
 
-    def compose(self) -> ComposeResult:
-        """The frame; the flags come by themselves."""
-        yield TitleBar("Flags", "…")
-        yield VirtualTable(id="flags-table")
-        with VerticalScroll(id="flags-detail", can_focus=False):
-            yield Static(markup=False)
-        yield Static(_EMPTY, id="flags-empty", markup=False)
-        yield Footer(show_command_palette=False)
-
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> list[Flag]:
@@ -69,10 +53,9 @@ class FlagsScreen(LiveScreen):
 
     def show(self, data: list[Flag]) -> None:
         """List them; the one under the cursor stays under it."""
-        table = self.query_one(VirtualTable)
+        table, self._flags = self.table, data
         at = table.cursor or 0
-        self._flags = data
-        table.set_source(MemorySource(_COLUMNS, [_row(number, flag) for number, flag in enumerate(data)]))
+        table.show_rows(_COLUMNS, [_row(number, flag) for number, flag in enumerate(data)])
         self.set_class(not data, "empty")
         if data:
             table.focus()
@@ -80,8 +63,8 @@ class FlagsScreen(LiveScreen):
         waiting = sum(flag.is_open for flag in data)
         listed = f" · {len(data):,} listed" if self._every else ""
         by = printable(coordinator_name())
-        self.query_one(TitleBar).say(f"{counted(waiting, 'flag')} to answer{listed} · answers by {by}")
-        self._show_detail(self._chosen)
+        self.say(f"{counted(waiting, 'flag')} to answer{listed} · answers by {by}")
+        self.highlighted(0)
 
     def action_reload(self) -> None:
         """Read again."""
@@ -94,24 +77,17 @@ class FlagsScreen(LiveScreen):
 
     @property
     def _chosen(self) -> Flag | None:
-        chosen = self.query_one(VirtualTable).selected_id
+        chosen = self.table.selected_id
         return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
 
-    @on(RowHighlighted)
-    def _highlighted(self) -> None:
-        self._show_detail(self._chosen)
-
-    def _show_detail(self, flag: Flag | None) -> None:
-        self.query_one("#flags-detail Static", Static).update(Content() if flag is None else _detail(flag))
-
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
-        self.trouble(event.error)
+    def highlighted(self, row: int) -> None:
+        """Show the flag under the cursor in full."""
+        self.put_detail(Content() if self._chosen is None else _detail(self._chosen))
 
     # -- answering ---------------------------------------------------------------------------------
 
-    @on(RowSelected)
-    def _row_selected(self) -> None:
+    def opened(self, row: int) -> None:
+        """Answer the flag."""
         self.action_answer()
 
     def action_answer(self) -> None:
@@ -134,7 +110,7 @@ class FlagsScreen(LiveScreen):
         if (flag := self._chosen) is not None:
             from workbench.tui.screens.item import ItemScreen
 
-            self.app.push_screen(ItemScreen(flag.completion, [one.completion for one in self._flags]))
+            self.app.push_screen(ItemScreen(flag.completion, [self._flags[row].completion for row in self.table.order]))
 
 
 def _title(flag: Flag) -> str:

@@ -92,7 +92,7 @@ class HistoryScreen(PersonScreen):
             listing.focus()
         shown = f"the newest {SHOWN}" if len(entries) == SHOWN else f"{len(entries)}"
         name = f"{self.shown_name(self._person)} · " if self._person else ""
-        self.query_one(TitleBar).say(f"{name}{shown} labels and decisions, newest first")
+        self.say(f"{name}{shown} labels and decisions, newest first")
 
     @on(OptionList.OptionSelected)
     def _selected(self, event: OptionList.OptionSelected) -> None:

@@ -26,10 +26,10 @@ from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.solving import open_problem
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import OUTCOME_MARKS
 from workbench.tui.widgets.evidence import CHOSEN, FIRST, evidence
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.item_panes import PANES, TEXTS, ReadyItem, View, ready, verdict_of, with_first
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.review_words import review_lines

@@ -61,7 +61,7 @@ class PreviewScreen(FindingScreen):
 
     def _show(self) -> None:
         item = printable(self._item) or "the first item"
-        self.query_one(TitleBar).say(f"{item} · {counted(len(self._calls), 'call')}, one a step · nothing is sent")
+        self.say(f"{item} · {counted(len(self._calls), 'call')}, one a step · nothing is sent")
         self.reader.set_title("to the byte" if self._raw else "as text")
         self.reader.show(planned_text(self._calls, raw=self._raw))
 

@@ -102,7 +102,7 @@ class PublishSetScreen(FormScreen):
 
     def _tell(self, *, writing: bool) -> None:
         self._writing = writing
-        self.query_one(TitleBar).say("writing …" if writing else _ABOUT)
+        self.say("writing …" if writing else _ABOUT)
 
     def action_back(self) -> None:
         """Leave; who leaves while a folder is being written would not hear what became of it."""

@@ -7,10 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
 from textual.timer import Timer
-from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.model.calls import Estimate
@@ -21,17 +18,10 @@ from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.start_run import StartRequest, StartRunScreen
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.trusting import trusting
 from workbench.tui.widgets import run_view, usage_view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
-from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
-
-WIDE = 116
-"""Terminal columns from which the table has bars and versions."""
 
 _COUNT_PAUSE = 4.0
 """Counting by word rests this many times as long as it took."""
@@ -41,7 +31,7 @@ _AFTER_FAILURE_S = 5.0
 _NO_RUNS = "No verifier has been run yet. Start one: it runs in a process of its own."
 
 
-class RunsScreen(LiveScreen):
+class RunsScreen(TableScreen, LiveScreen):
     """A table of runs that follows the database, and the run under the cursor in words.
 
     Runs come without counts by word, quickly; those are counted apart, one run at a time.
@@ -49,6 +39,7 @@ class RunsScreen(LiveScreen):
 
     CSS_PATH = "runs.tcss"
     TITLE_TEXT = "Verifiers & runs"
+    PREFIX, BELOW, WIDE = "runs", ("run",), 116
     LOOK_S: ClassVar[float] = 0.5
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("runs.start", "s", "start", "Start", "Start a verifier."),
@@ -68,18 +59,6 @@ class RunsScreen(LiveScreen):
         self._count_later: Timer | None = None
         self._counting = False
         self._count_after = self._count_began = 0.0
-        self._source: MemorySource | None = None
-
-    def compose(self) -> ComposeResult:
-        """Lay out."""
-        yield TitleBar(self.TITLE_TEXT, "reading …")
-        yield VirtualTable(id="runs-table")
-        yield Static("", id="runs-run", markup=False)
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """The cursor belongs to the table."""
-        self.query_one(VirtualTable).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
@@ -97,38 +76,31 @@ class RunsScreen(LiveScreen):
         """Fill the table; cursor, scroll and focus stay."""
         self.runs = data
         active = sum(run.state in ACTIVE for run in data)
-        self.query_one(TitleBar).say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
-        self._fill()
+        self.say(f"{printable(self.project.path.name)} · {len(data)} runs, {active} at work")
+        self.fill()
         self._count_next()
 
-    def _fill(self) -> None:
-        wide = self.size.width >= WIDE
-        columns = run_view.columns(wide)
-        rows = [run_view.row(run_view.with_counts(run, self._counted), wide) for run in self.runs]
-        table = self.query_one(VirtualTable)
-        self._source = show_rows(table, self._source, columns, rows)
+    def fill(self) -> None:
+        """List the runs."""
+        rows = [run_view.row(run_view.with_counts(run, self._counted), self.wide) for run in self.runs]
+        self.table.show_rows(run_view.columns(self.wide), rows)
         self._describe()
 
     def _describe(self) -> None:
         run = self.chosen
         text = run_view.sentence(run_view.with_counts(run, self._counted)) if run else _NO_RUNS
-        self.query_one("#runs-run", Static).update(text)
+        self.put("run", text)
 
     @property
     def chosen(self) -> RunInfo | None:
         """The run under the cursor."""
-        selected = self.query_one(VirtualTable).selected_id
+        selected = self.table.selected_id
         found = next((run for run in self.runs if run.run == selected), None)
         return found or (self.runs[0] if self.runs else None)
 
-    @on(RowHighlighted)
-    def _row_highlighted(self) -> None:
+    def highlighted(self, row: int) -> None:
+        """Tell of the run under the cursor."""
         self._describe()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Other columns at another width."""
-        if self._source is not None:
-            self.call_after_refresh(self._fill)
 
     # -- counting by word --------------------------------------------------------------------------
 
@@ -153,7 +125,7 @@ class RunsScreen(LiveScreen):
         self._counting = False
         self._count_after = now if first else now + _COUNT_PAUSE * (now - self._count_began)
         self._counted[info.run] = info
-        self._fill()
+        self.fill()
         self._count_next()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -244,10 +216,13 @@ class RunsScreen(LiveScreen):
         state, _ = run_view.state_words(run)
         had = f" · {run.reused:,} of {run.selected:,} items have a verdict already" if run.reused else ""
         self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
-        self.query_one(VirtualTable).jump_to_id(run.run)
+        self.table.jump_to_id(run.run)
         self.read_again()
 
-    @on(RowSelected)
+    def opened(self, row: int) -> None:
+        """Show the run in full."""
+        self.action_details()
+
     def action_details(self) -> None:
         """Show the run under the cursor in full."""
         from workbench.tui.screens.run_detail import RunDetailScreen

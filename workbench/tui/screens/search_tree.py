@@ -21,7 +21,7 @@ from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.sources import MemorySource
 from workbench.tui.widgets.table_messages import RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -89,7 +89,7 @@ class SearchTreeScreen(WorkbenchScreen):
 
     def _fill(self, found: tuple[str, Search | None]) -> None:
         title, search = found
-        self.query_one(TitleBar).say(printable(title))
+        self.say(printable(title))
         if search is None:
             self.query_one("#search-facts", Static).update("No search can be read behind this verdict.")
             return

@@ -5,25 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
-from textual.widgets import Static
-
 from workbench.model.selection import Condition
 from workbench.model.set_views import SetDiff
 from workbench.services.building.comparing import set_diff
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import set_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource
-from workbench.tui.widgets.table_messages import RowSelected
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 
-class SetDiffScreen(WorkbenchScreen):
+class SetDiffScreen(TableScreen):
     """A row for each item that differs.
 
     Args:
@@ -35,6 +26,7 @@ class SetDiffScreen(WorkbenchScreen):
 
     CSS_PATH = "set_diff.tcss"
     TITLE_TEXT = "What differs"
+    PREFIX, ABOVE = "diff", ("caption",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-diff.open", "i,enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
     )
@@ -44,36 +36,28 @@ class SetDiffScreen(WorkbenchScreen):
         self._old, self._new = old, new
         self.found: SetDiff | None = None
 
-    def compose(self) -> ComposeResult:
-        """The frame; rows come later."""
-        yield TitleBar(self.TITLE_TEXT, printable(f"{self._old} → {self._new}"))
-        yield Static("reading …", id="diff-caption", markup=False)
-        yield VirtualTable()
-        yield Footer(show_command_palette=False)
+    def heading(self) -> tuple[str, str]:
+        """What is compared."""
+        return self.TITLE_TEXT, printable(f"{self._old} → {self._new}")
 
     def on_mount(self) -> None:
         """Compare."""
-        self.query_one(VirtualTable).focus()
-        self.in_background(
-            partial(set_diff, self.project, self._old, self._new), self._show, group="set-diff", stops=True
-        )
+        self.put("caption", "reading …")
+        work = partial(set_diff, self.project, self._old, self._new)
+        self.in_background(work, self._show, group="set-diff", stops=True)
 
     def _show(self, found: SetDiff) -> None:
         self.found = found
-        self.query_one("#diff-caption", Static).update(view.diff_caption(found))
-        self.query_one(VirtualTable).set_source(MemorySource(view.DIFF_COLUMNS, tuple(view.diff_rows(found))))
+        self.put("caption", view.diff_caption(found))
+        self.table.show_rows(view.DIFF_COLUMNS, list(view.diff_rows(found)))
 
-    def action_open_row(self) -> None:
-        """Open the row under the cursor."""
-        self.query_one(VirtualTable).action_open()
-
-    @on(RowSelected)
-    def _open(self, event: RowSelected) -> None:
+    def opened(self, row: int) -> None:
+        """Show the item in Browse."""
         from workbench.tui.screens.browse import BrowseScreen
 
         if self.found is None:
             return
-        _, one = view.differing(self.found)[event.row_id]
+        _, one = view.differing(self.found)[row]
         found = [Condition("dataset", "=", one.dataset), Condition("question_id", "=", one.question_id)]
         if one.completion_id is not None:
             found.append(Condition("completion_id", "=", one.completion_id))

@@ -63,7 +63,7 @@ class SetPlanScreen(WorkbenchScreen):
 
     def action_freeze(self, new_version: bool) -> None:
         """Freeze what is shown."""
-        self.query_one(TitleBar).say("freezing …")
+        self.say("freezing …")
         self.in_background(partial(self._freeze, new_version=new_version), self._frozen, group="freeze")
 
     def _frozen(self, report: SetReport) -> None:
@@ -81,7 +81,7 @@ class SetPlanScreen(WorkbenchScreen):
             super().trouble(error)
 
     def _complain(self, text: str) -> None:
-        self.query_one(TitleBar).say("nothing has been written")
+        self.say("nothing has been written")
         trouble = self.query_one("#plan-trouble", Static)
         trouble.update(Content(f"! {printable(text)}"))
         trouble.display = True

@@ -5,11 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.timer import Timer
-from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from workbench.model.publication import PUBLISHABLE
@@ -22,26 +17,17 @@ from workbench.services.measuring.judged import BASELINE, everybody
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.set_forms import KINDS, begun
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import set_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
-
-WIDE = 100
-"""Terminal columns from which the table says the time of freezing too."""
-
-_PAUSE_S = 0.1
-"""The cursor rests this long before a set is read in full."""
 
 _DETAIL = "sets-detail"
 
 _NO_SETS = "No set has been frozen yet: b builds one, o shows the pool of questions."
 
 
-class SetsScreen(LiveScreen):
+class SetsScreen(TableScreen, LiveScreen):
     """The table of sets above everything about the one under the cursor.
 
     Attributes:
@@ -51,6 +37,7 @@ class SetsScreen(LiveScreen):
 
     CSS_PATH = "sets.tcss"
     TITLE_TEXT = "Sets"
+    PREFIX, DETAIL, PANE, REST_S, WIDE = "sets", True, True, 0.1, 100
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("sets.items", "i,enter", "items", "Items", "List the set's items in Browse."),
         Action("sets.build", "b", "build", "Build", "Build a set: picks, balanced, hard, or a draw of questions."),
@@ -69,22 +56,8 @@ class SetsScreen(LiveScreen):
         super().__init__()
         self.sets: list[SetLine] = []
         self.detail: SetDetail | None = None
-        self._source: MemorySource | None = None
-        self._rest: Timer | None = None
         self._arrive_at: str | None = None
         self._reading_of: str | None = None  # a set whose detail is on its way
-
-    def compose(self) -> ComposeResult:
-        """The frame; sets come later."""
-        yield TitleBar(self.TITLE_TEXT, "reading …")
-        yield VirtualTable(id="sets-table")
-        with VerticalScroll(id="sets-detail"):
-            yield Static("", markup=False)
-        yield Footer(show_command_palette=False)
-
-    def on_mount(self) -> None:
-        """The cursor belongs to the table."""
-        self.query_one(VirtualTable).focus()
 
     # -- reading and showing -----------------------------------------------------------------------
 
@@ -95,44 +68,37 @@ class SetsScreen(LiveScreen):
     def show(self, data: list[SetLine]) -> None:
         """Fill the table, the newest set on top."""
         self.sets = data
-        self.query_one(TitleBar).say(f"{printable(self.project.path.name)} · {counted(len(data), 'set')}")
-        self._fill()
+        self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'set')}")
+        self.fill()
         if not data:
-            self._say(_NO_SETS)
+            self._say_instead(_NO_SETS)
         elif self._arrive_at is not None:
             self.go_to(self._arrive_at)
         self._read_detail()
 
-    def _fill(self) -> None:
-        wide = self.size.width >= WIDE
-        rows = [view.row(place, line, wide=wide) for place, line in enumerate(self.sets)][::-1]
-        self._source = show_rows(self.query_one(VirtualTable), self._source, view.columns(wide=wide), rows)
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Other columns at another width."""
-        if self._source is not None:
-            self.call_after_refresh(self._fill)
+    def fill(self) -> None:
+        """List the sets."""
+        rows = [view.row(place, line, wide=self.wide) for place, line in enumerate(self.sets)][::-1]
+        self.table.show_rows(view.columns(wide=self.wide), rows)
 
     def go_to(self, name: str) -> None:
         """Put the cursor on a set, now or when it has been read."""
         place = next((place for place, line in enumerate(self.sets) if line.full_name == name), None)
         self._arrive_at = name if place is None else None
         if place is not None:
-            self.query_one(VirtualTable).jump_to_id(place)
+            self.table.jump_to_id(place)
 
     @property
     def chosen(self) -> SetLine | None:
         """The set under the cursor."""
-        selected = self.query_one(VirtualTable).selected_id
+        selected = self.table.selected_id
         if not self.sets:
             return None
         return self.sets[-1 if selected is None else selected]
 
-    @on(VirtualTable.RowHighlighted)
-    def _highlighted(self) -> None:
-        if self._rest is not None:
-            self._rest.stop()
-        self._rest = self.set_timer(_PAUSE_S, self._read_detail)
+    def highlighted(self, row: int) -> None:
+        """Read the set under the cursor."""
+        self._read_detail()
 
     def _read_detail(self) -> None:
         """Read the set under the cursor where it is not shown as it stands; one at a time: it may be slow."""
@@ -160,17 +126,18 @@ class SetsScreen(LiveScreen):
             return
         same = self.detail is not None and self.detail.set.full_name == found.set.full_name
         self.detail = found
-        self.query_one("#sets-detail Static", Static).update(view.detail(found))
-        if not same:
-            self.query_one("#sets-detail").scroll_home(animate=False)
+        self.put_detail(view.detail(found), begin=not same)
 
-    def _say(self, text: str) -> None:
+    def _say_instead(self, text: str) -> None:
         self.detail = None
-        self.query_one("#sets-detail Static", Static).update(text)
+        self.put_detail(text, begin=False)
 
     # -- what is in a set --------------------------------------------------------------------------
 
-    @on(VirtualTable.RowSelected)
+    def opened(self, row: int) -> None:
+        """List the items of the set."""
+        self.action_items()
+
     def action_items(self) -> None:
         """List the items of the set under the cursor."""
         from workbench.tui.screens.browse import BrowseScreen

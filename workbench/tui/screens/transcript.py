@@ -21,12 +21,11 @@ from workbench.tui.finding import FindingScreen, finding_actions
 from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.widgets.call_text import REPLY, call_text, tokens_text
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
+from workbench.tui.widgets.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
-from workbench.tui.widgets.memory_source import MemorySource
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
+from workbench.tui.widgets.sources import MemorySource
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
@@ -98,7 +97,7 @@ class TranscriptScreen(FindingScreen):
             place: call for place, call in enumerate(found.calls) if self._only is None or place in self._only
         }
         place = f"{found.verifier}, run {found.run} · {found.completion_id} · {found.dataset}"
-        self.query_one(TitleBar).say(printable(f"{self._about} · {place}" if self._about else place))
+        self.say(printable(f"{self._about} · {place}" if self._about else place))
         self.query_one("#transcript-facts", Static).update(_facts(found))
         several = len({call.role for call in found.calls}) > 1
         rows = [TableRow(place, _cells(place, call, several)) for place, call in self._calls.items()]

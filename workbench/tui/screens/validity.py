@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar, get_args
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.widgets import Static
-
 from workbench.model.validity import Finding, ValidityReport
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring.table_files import write_beside
 from workbench.services.measuring.validity import validity
 from workbench.services.measuring.validity_text import validity_text
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.switches import following
+from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import validity_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.memory_source import MemorySource, show_rows
-from workbench.tui.widgets.table_messages import RowHighlighted
-from workbench.tui.widgets.title_bar import TitleBar
-from workbench.tui.widgets.virtual_table import VirtualTable
 
 
-class ValidityScreen(WorkbenchScreen):
+class ValidityScreen(TableScreen):
     """The findings as a table, and what the chosen one means in words below it.
 
     Args:
@@ -35,6 +25,7 @@ class ValidityScreen(WorkbenchScreen):
 
     CSS_PATH = "validity.tcss"
     TITLE_TEXT = "Validity"
+    PREFIX, ABOVE, DETAIL, PANE, PALETTE = "validity", ("caption",), True, True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("validity.all", "s", "show_all", "All/standing out", "Show every check, or only what stands out."),
         Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
@@ -47,40 +38,30 @@ class ValidityScreen(WorkbenchScreen):
         self.gold: GoldChoice = "final"
         self.only_standing_out = False
         self.report: ValidityReport | None = None
-        self._source: MemorySource | None = None
-
-    def compose(self) -> ComposeResult:
-        """The frame; findings come later."""
-        yield TitleBar("Validity", "reading …")
-        yield Static("", id="validity-caption", markup=False)
-        yield VirtualTable(id="validity-findings")
-        with VerticalScroll(id="validity-words"):
-            yield Static("", id="validity-sentence", markup=False)
-        yield Footer()
 
     def on_mount(self) -> None:
         """Read."""
-        self.query_one(VirtualTable).focus()
         self._ask()
 
     def _ask(self) -> None:
         gold = self.gold
-        self.query_one(TitleBar).say("reading …")
+        self.say("reading …")
         self.in_background(
             lambda: validity(self.project, self.verifiers, gold=gold), self._show, group="validity", stops=True
         )
 
     def _show(self, report: ValidityReport) -> None:
         self.report = report
-        self.query_one(TitleBar).say(printable(self.project.path.name))
-        self.query_one("#validity-caption", Static).update(view.caption(report))
-        self._list()
+        self.say(printable(self.project.path.name))
+        self.put("caption", view.caption(report))
+        self.fill()
 
-    def _list(self) -> None:
+    def fill(self) -> None:
+        """List the findings."""
         rows = [view.row(number, finding) for number, finding in self._shown()]
-        self._source = show_rows(self.query_one(VirtualTable), self._source, view.COLUMNS, rows)
+        self.table.show_rows(view.COLUMNS, rows)
         if not rows:
-            self.query_one("#validity-sentence", Static).update(view.nothing(self.report))
+            self.put_detail(view.nothing(self.report))
 
     def _shown(self) -> list[tuple[int, Finding]]:
         findings = [] if self.report is None else self.report.findings
@@ -90,18 +71,18 @@ class ValidityScreen(WorkbenchScreen):
             if finding.stands_out or not self.only_standing_out
         ]
 
-    @on(RowHighlighted)
-    def _row_highlighted(self, event: RowHighlighted) -> None:
-        if self.report is not None and event.row_id < len(self.report.findings):
-            finding = self.report.findings[event.row_id]
-            self.query_one("#validity-sentence", Static).update(view.words(finding, self.report))
+    def highlighted(self, row: int) -> None:
+        """Say what a finding means."""
+        if self.report is not None and row < len(self.report.findings):
+            finding = self.report.findings[row]
+            self.put_detail(view.words(finding, self.report))
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_show_all(self) -> None:
         """Every check, or only what stands out."""
         self.only_standing_out = not self.only_standing_out
-        self._list()
+        self.fill()
 
     def action_next_gold(self) -> None:
         """Compare with the next gold."""

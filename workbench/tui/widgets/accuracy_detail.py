@@ -36,7 +36,7 @@ class Detail(NamedTuple):
 
 
 def _number(key: str, title: str, width: int) -> TableColumn:
-    return TableColumn(key, title, width, width, "right", sortable=False)
+    return TableColumn(key, title, width, width, "right")
 
 
 # -- one verifier ------------------------------------------------------------------------------
@@ -70,12 +70,12 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
 def _verifier_columns(wide: bool, scored: bool, words: bool) -> tuple[TableColumn, ...]:
     """Reasons in words need the room of some other columns."""
     return (
-        TableColumn("group", "group", 8, 50 if words else 28, sortable=False),
+        TableColumn("group", "group", 8, 50 if words else 28),
         _number("n", "n", 7 if wide else 5),
         *((_number("questions", "qst", 5), _number("coverage", "cov", 5)) if wide or not words else ()),
         _number("accuracy", "acc", 5),
-        TableColumn("interval", "95 % interval", 13, 14, sortable=False),
-        *((TableColumn("bar", "0 % … 100 %", _BAR, _BAR, sortable=False),) if wide and not words else ()),
+        TableColumn("interval", "95 % interval", 13, 14),
+        *((TableColumn("bar", "0 % … 100 %", _BAR, _BAR),) if wide and not words else ()),
         _number("balanced", "BA", 5),
         _number("mcc", "MCC", 6),
         _number("fpr", "FPR", 5),
@@ -123,11 +123,11 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
     return Detail(
         _group_title(sheet, group, figure, line),
         (
-            TableColumn("verifier", "verifier", 12, _NAME, sortable=False),
+            TableColumn("verifier", "verifier", 12, _NAME),
             _number("n", "n", 5),
             _number("figure", "value", 6),
-            TableColumn("interval", "95 % interval", 14, 16, sortable=False),
-            TableColumn("bar", low.ljust(room - len(high)) + high, room, room, sortable=False),
+            TableColumn("interval", "95 % interval", 14, 16),
+            TableColumn("bar", low.ljust(room - len(high)) + high, room, room),
         ),
         [
             TableRow(sheet.verifiers.index(row.verifier), _group_cells(sheet, row, figure, pinned, room, at))

@@ -11,8 +11,7 @@ from workbench.render.bars import NONE, compact_count, counted, percent
 from workbench.render.columns import number
 from workbench.services.labelling.agreement import text as words
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
 
 Measure = Literal["kappa", "agreement", "differing"]
 MEASURES: dict[Measure, str] = {
@@ -175,11 +174,11 @@ def cell_sentence(
 
 
 def _number(key: str, title: str, width: int) -> TableColumn:
-    return TableColumn(key, title, width, width, "right", sortable=False)
+    return TableColumn(key, title, width, width, "right")
 
 
 _PEOPLE = (
-    TableColumn("person", "person", 8, 20, sortable=False),
+    TableColumn("person", "person", 8, 20),
     _number("labels", "labels", 6),
     *(
         _number(key, title, width)
@@ -199,21 +198,21 @@ _PEOPLE = (
     ),
 )
 _GROUPS = (
-    TableColumn("group", "group", 16, 28, sortable=False),
+    TableColumn("group", "group", 16, 28),
     _number("items", "items", 6),
     _number("agreement", "agree %", 7),
-    TableColumn("interval", "95 % interval", 13, 14, sortable=False),
+    TableColumn("interval", "95 % interval", 13, 14),
     _number("alpha", "alpha", 6),
-    TableColumn("alpha_interval", "95 % interval", 15, 16, sortable=False),
+    TableColumn("alpha_interval", "95 % interval", 15, 16),
     _number("ac1", "AC1", 6),
 )
 _PAIRS = (
-    TableColumn("pair", "pair", 12, 28, sortable=False),
+    TableColumn("pair", "pair", 12, 28),
     _number("n", "n", 6),
     _number("agreement", "agree %", 7),
     _number("kappa", "kappa", 9),
-    TableColumn("interval", "95 % interval", 15, 16, sortable=False),
-    TableColumn("shared", "items in common", 14, 60, sortable=False),
+    TableColumn("interval", "95 % interval", 15, 16),
+    TableColumn("shared", "items in common", 14, 60),
 )
 _TABLES: dict[View, tuple[TableColumn, ...]] = {"people": _PEOPLE, "groups": _GROUPS, "time": _GROUPS, "pairs": _PAIRS}
 

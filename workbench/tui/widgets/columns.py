@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from rich.cells import cell_len
 
@@ -19,6 +19,27 @@ class TableCell(NamedTuple):
 
     text: str
     style: CellStyle = ""
+
+
+OUTCOME_MARKS: Final[dict[str, tuple[str, CellStyle]]] = {
+    "correct": ("✓", "success"),
+    "incorrect": ("✗", "error"),
+    "abstain": ("?", "warning"),
+    "error": ("!", "warning"),
+    "none": ("–", "dim"),
+}
+"""Verdict or gold -> its symbol and style."""
+
+
+def marked(word: str) -> TableCell:
+    """A verdict or gold in symbol and word."""
+    mark, style = OUTCOME_MARKS[word]
+    return TableCell(f"{mark} {word}", style)
+
+
+def symbol(word: str) -> TableCell:
+    """A verdict or gold in its symbol only."""
+    return TableCell(*OUTCOME_MARKS[word])
 
 
 class TableRow(NamedTuple):

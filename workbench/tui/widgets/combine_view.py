@@ -13,7 +13,7 @@ from workbench.services.measuring.combined import CombinedRow, CombinedSheet, St
 from workbench.tui.combined_reading import Task
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
-from workbench.tui.widgets.memory_source import MemorySource
+from workbench.tui.widgets.sources import MemorySource
 
 TASKS: Final[dict[Task, str]] = {
     "ensembles": "Ensembles",
@@ -29,7 +29,7 @@ _STANDINGS: Final[dict[Standing, TableCell]] = {
     "worse": TableCell("▼ worse", "error"),
     "not told apart": TableCell("≈ alike", "dim"),
 }
-_STANDING = TableColumn("standing", "", 8, 8, sortable=False)
+_STANDING = TableColumn("standing", "", 8, 8)
 _WORDS = 24
 """Cells up to which a column of words is never cut."""
 
@@ -68,8 +68,8 @@ def _column(sheet: CombinedSheet, place: int) -> TableColumn:
     texts = [title, *(printable(line.cells[place]) for line in sheet.lines)]
     width = max(map(cell_len, texts))
     if place < sheet.left:
-        return TableColumn(str(place), title, min(width, _WORDS), width, sortable=False)
-    return TableColumn(str(place), title, width, width, "right", sortable=False)
+        return TableColumn(str(place), title, min(width, _WORDS), width)
+    return TableColumn(str(place), title, width, width, "right")
 
 
 def rows(sheet: CombinedSheet) -> list[TableRow]:
@@ -114,7 +114,7 @@ def words(sheet: CombinedSheet, place: int) -> Content:
 
 def nothing(text: str) -> MemorySource:
     """A table without figures, and why in a word or two."""
-    return MemorySource((TableColumn("nothing", "", sortable=False),), [TableRow(0, (TableCell(text, "dim"),))])
+    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (TableCell(text, "dim"),))])
 
 
 def trouble(error: BaseException) -> Content:

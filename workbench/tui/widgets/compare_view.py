@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Mapping
 from typing import Final, Literal
 
@@ -12,11 +11,10 @@ from workbench.model.comparison import LEVEL, CompareReport, GroupFigures, Metri
 from workbench.render.bars import NONE, bar, compact_count, counted, percent
 from workbench.render.columns import number, p_value
 from workbench.render.marks import with_mark
-from workbench.services.measuring.comparing import ComparedItem, PairedComparison
+from workbench.services.measuring.comparing import ComparedItem
 from workbench.tui.widgets.accuracy_view import PROTOCOLS, group_name
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
-from workbench.tui.widgets.item_source import FixedSource, marked
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow, marked
 
 Shown = Quadrant | Literal["groups"]
 TABS: Final[dict[Shown, str]] = {
@@ -29,38 +27,25 @@ TABS: Final[dict[Shown, str]] = {
 """What the lower table can show, in the order of the key."""
 
 ITEM_COLUMNS = (
-    TableColumn("completion_id", "id", min_width=10, ideal_width=20, sortable=False),
-    TableColumn("a", "A says", min_width=11, ideal_width=11, sortable=False),
-    TableColumn("b", "B says", min_width=11, ideal_width=11, sortable=False),
-    TableColumn("gold", "gold", min_width=11, ideal_width=11, sortable=False),
-    TableColumn("subtype", "type", min_width=4, ideal_width=8, sortable=False),
-    TableColumn("question", "question", min_width=12, ideal_width=60, sortable=False),
-    TableColumn("model", "model", min_width=8, ideal_width=24, sortable=False),
+    TableColumn("completion_id", "id", min_width=10, ideal_width=20),
+    TableColumn("a", "A says", min_width=11, ideal_width=11),
+    TableColumn("b", "B says", min_width=11, ideal_width=11),
+    TableColumn("gold", "gold", min_width=11, ideal_width=11),
+    TableColumn("subtype", "type", min_width=4, ideal_width=8),
+    TableColumn("question", "question", min_width=12, ideal_width=60),
+    TableColumn("model", "model", min_width=8, ideal_width=24),
 )
 """Columns of the items; A, B and gold say what they say in symbol and word."""
 
 _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
 
-class PairSource(FixedSource):
-    """Items of one quadrant, in the order of import."""
-
-    def __init__(self, found: PairedComparison, order: array[int]) -> None:
-        super().__init__(
-            ITEM_COLUMNS, order, lambda ids: [TableRow(row.item.id, _cells(row)) for row in found.rows(ids)]
-        )
-
-
-def _cells(row: ComparedItem) -> tuple[TableCell, ...]:
+def item_row(row: ComparedItem) -> TableRow:
+    """An item under `ITEM_COLUMNS`."""
     item = row.item
     said = (marked(outcome.word) for outcome in (row.a, row.b, row.gold))
-    return (
-        TableCell(item.completion_id),
-        *said,
-        TableCell(item.subtype),
-        TableCell(item.question),
-        TableCell(item.model, "dim"),
-    )
+    last = (TableCell(item.subtype), TableCell(item.question), TableCell(item.model, "dim"))
+    return TableRow(item.id, (TableCell(item.completion_id), *said, *last))
 
 
 # -- above the table -------------------------------------------------------------------------------
@@ -152,18 +137,15 @@ def group_columns(wide: bool) -> tuple[TableColumn, ...]:
     """Columns of wins and losses; bars are longer where there is room."""
 
     def figure(key: str, title: str, width: int) -> TableColumn:
-        return TableColumn(key, title, width, width, "right", sortable=False)
+        return TableColumn(key, title, width, width, "right")
 
     return (
-        TableColumn("group", "group", 8, 28, sortable=False),
+        TableColumn("group", "group", 8, 28),
         figure("n", "n", 5),
-        *(
-            TableColumn(key, title, _won(wide), _won(wide), sortable=False)
-            for key, title in (("a", "A wins"), ("b", "B wins"))
-        ),
+        *(TableColumn(key, title, _won(wide), _won(wide)) for key, title in (("a", "A wins"), ("b", "B wins"))),
         *((figure("ties", "ties", 6),) if wide else ()),
         figure("difference", "A - B", 6),
-        TableColumn("interval", "95 % interval", 15, 15, sortable=False),
+        TableColumn("interval", "95 % interval", 15, 15),
         *((figure("p", "p", 8),) if wide else ()),
         figure("q", "q", 8),
         *((figure("detectable", "detectable", 10),) if wide else ()),

@@ -13,7 +13,7 @@ from workbench.render.bars import counted
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.tui.widgets.answers_view import INDENT, Line, answers
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.columns import OUTCOME_MARKS
 from workbench.tui.widgets.review_words import review_words
 from workbench.tui.widgets.wrapping import wrap_line
 

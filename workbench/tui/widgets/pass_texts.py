@@ -10,7 +10,7 @@ from workbench.model.pass_matrix import MatrixSolution, PassMatrix
 from workbench.render.bars import NONE, percent
 from workbench.render.code import code_lines
 from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.columns import OUTCOME_MARKS
 from workbench.tui.widgets.pass_view import TRUTH
 
 Line = tuple[Span, ...]

@@ -14,8 +14,7 @@ from workbench.model.pass_matrix import MatrixSolution, PassMatrix, SuiteRun
 from workbench.render.bars import NONE, counted, percent
 from workbench.services.coding.arranging import Arrangement, Cluster
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.columns import OUTCOME_MARKS, TableCell
 from workbench.tui.widgets.pass_grid import FORGEABLE, GridRow, PassHead, PassTest
 
 TRUTH: Final = "★"

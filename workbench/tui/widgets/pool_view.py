@@ -20,15 +20,15 @@ def columns(*, wide: bool) -> tuple[TableColumn, ...]:
     """Numbers of a source's questions, and in a wide terminal its licence."""
 
     def number(key: str, width: int = 5) -> TableColumn:
-        return TableColumn(key, key, width, width, "right", sortable=False)
+        return TableColumn(key, key, width, width, "right")
 
     return (
-        TableColumn("source", "source", 12, 40, sortable=False),
+        TableColumn("source", "source", 12, 40),
         number("questions", 9),
         *map(number, ("out", "left", *TYPES)),
         number("untyped", 7),
         number("drawn"),
-        *((TableColumn("licence", "licence", 7, 24, sortable=False),) if wide else ()),
+        *((TableColumn("licence", "licence", 7, 24),) if wide else ()),
     )
 
 

@@ -10,8 +10,7 @@ from workbench.model.review import QUEUES, Disagreement, Queue, Review
 from workbench.render.bars import counted
 from workbench.tui.queue_reading import Count
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
-from workbench.tui.widgets.item_source import OUTCOME_MARKS, marked
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow, marked, symbol
 from workbench.tui.widgets.review_words import review_cell, review_words
 
 WORDS = 4
@@ -29,25 +28,24 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> list[TableColumn]:
             printable(name),
             min_width=11 if words else 5,
             ideal_width=max(11, min(14, len(name))) if words else 6,
-            sortable=False,
         )
         for place, name in enumerate(verifiers)
     )
     return [
-        TableColumn("completion_id", "id", min_width=8, ideal_width=16 if wide else 12, sortable=False),
-        TableColumn("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18, sortable=False),
-        TableColumn("score", "score", min_width=5, ideal_width=6, align="right", sortable=False),
-        TableColumn("gold", "gold", min_width=11 if words else 4, ideal_width=11, sortable=False),
+        TableColumn("completion_id", "id", min_width=8, ideal_width=16 if wide else 12),
+        TableColumn("review", "review" if wide else "", min_width=11 if wide else 1, ideal_width=18),
+        TableColumn("score", "score", min_width=5, ideal_width=6, align="right"),
+        TableColumn("gold", "gold", min_width=11 if words else 4, ideal_width=11),
         *votes,
-        TableColumn("subtype", "type", min_width=4, ideal_width=4, sortable=False),
-        TableColumn("why", "why", min_width=20, ideal_width=60, sortable=False),
+        TableColumn("subtype", "type", min_width=4, ideal_width=4),
+        TableColumn("why", "why", min_width=20, ideal_width=60),
     ]
 
 
 def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> TableRow:
     """One item under `columns`."""
     said = {vote.verifier: vote.verdict for vote in item.votes}
-    word = marked if wide and len(verifiers) <= WORDS else _symbol
+    word = marked if wide and len(verifiers) <= WORDS else symbol
     return TableRow(
         item.id,
         (
@@ -60,10 +58,6 @@ def row_of(item: Disagreement, verifiers: Sequence[str], *, wide: bool) -> Table
             TableCell(item.why),
         ),
     )
-
-
-def _symbol(word: str) -> TableCell:
-    return TableCell(*OUTCOME_MARKS[word])
 
 
 def _done(reviews: Sequence[Review]) -> TableCell:

@@ -32,14 +32,11 @@ def figure_columns(*, wide: bool) -> tuple[TableColumn, ...]:
         return 18 if wide else max(len(title), 6)
 
     return (
-        TableColumn("verifier", "verifier", 10, 24, sortable=False),
-        TableColumn("dataset", "data set", 8, 13, sortable=False),
-        TableColumn("problems", "n", 5, 6, "right", sortable=False),
-        TableColumn("coverage", "cov%", 4, 4, "right", sortable=False),
-        *(
-            TableColumn(key, title, width(title), width(title), "right", sortable=False)
-            for key, title in FIGURES.items()
-        ),
+        TableColumn("verifier", "verifier", 10, 24),
+        TableColumn("dataset", "data set", 8, 13),
+        TableColumn("problems", "n", 5, 6, "right"),
+        TableColumn("coverage", "cov%", 4, 4, "right"),
+        *(TableColumn(key, title, width(title), width(title), "right") for key, title in FIGURES.items()),
     )
 
 
@@ -116,12 +113,12 @@ def solution_columns(verifiers: Sequence[str], by: str) -> tuple[TableColumn, ..
     def pair(name: str, title: str) -> tuple[TableColumn, TableColumn]:
         mark = "▼" if name == by else ""
         return (
-            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right", sortable=False),
-            TableColumn(f"{name} rank", "rank", 5, 5, "right", sortable=False),
+            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right"),
+            TableColumn(f"{name} rank", "rank", 5, 5, "right"),
         )
 
     return (
-        TableColumn("solution", "solution", 8, 16, sortable=False),
+        TableColumn("solution", "solution", 8, 16),
         *pair(BY_TRUTH, "truth"),
         *(column for name in verifiers for column in pair(name, name)),
     )

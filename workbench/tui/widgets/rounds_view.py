@@ -17,17 +17,17 @@ _FIRST_K: Final = "1"
 LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
 PROBLEM_COLUMNS: Final = (
-    TableColumn("task_id", "problem", min_width=12, ideal_width=24, sortable=False),
-    TableColumn("pool", "pool", 5, 5, "right", sortable=False),
-    TableColumn("tests", "tests by round", min_width=16, ideal_width=24, sortable=False),
-    TableColumn("passing", "pass@1 % by round", min_width=18, ideal_width=24, sortable=False),
-    TableColumn("state", "result", min_width=16, ideal_width=24, sortable=False),
+    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
+    TableColumn("pool", "pool", 5, 5, "right"),
+    TableColumn("tests", "tests by round", min_width=16, ideal_width=24),
+    TableColumn("passing", "pass@1 % by round", min_width=18, ideal_width=24),
+    TableColumn("state", "result", min_width=16, ideal_width=24),
 )
 
 STEP_COLUMNS: Final = (
-    TableColumn("step", "step", 16, 18, sortable=False),
+    TableColumn("step", "step", 16, 18),
     *(
-        TableColumn(key, title, width, width, "right", sortable=False)
+        TableColumn(key, title, width, width, "right")
         for key, title, width in (
             ("asked", "asked", 6),
             ("replied", "replied", 7),
@@ -36,14 +36,14 @@ STEP_COLUMNS: Final = (
             ("kept", "kept", 6),
         )
     ),
-    TableColumn("rejected", "not taken", 14, 60, sortable=False),
+    TableColumn("rejected", "not taken", 14, 60),
 )
 
 MODEL_COLUMNS: Final = (
-    TableColumn("model", "model", 12, 30, sortable=False),
-    TableColumn("problems", "problems", 8, 8, "right", sortable=False),
-    TableColumn("solutions", "solutions", 9, 9, "right", sortable=False),
-    TableColumn("passing", "pass@1 on the final suites", 26, 30, sortable=False),
+    TableColumn("model", "model", 12, 30),
+    TableColumn("problems", "problems", 8, 8, "right"),
+    TableColumn("solutions", "solutions", 9, 9, "right"),
+    TableColumn("passing", "pass@1 on the final suites", 26, 30),
 )
 
 

@@ -15,8 +15,7 @@ from workbench.render.isolation import isolation_lines
 from workbench.render.timeouts import timeout_words
 from workbench.tui.widgets import usage_view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
-from workbench.tui.widgets.item_source import OUTCOME_MARKS
+from workbench.tui.widgets.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.overview import RUN_MARKS, calls_words, share
 
 _BAR = 14
@@ -34,18 +33,18 @@ def columns(wide: bool) -> tuple[TableColumn, ...]:
     """The columns of the table of runs."""
 
     def number(key: str, title: str, width: int) -> TableColumn:
-        return TableColumn(key, title, width, width, "right", sortable=False)
+        return TableColumn(key, title, width, width, "right")
 
     return (
-        TableColumn("verifier", "verifier", 9, 24, sortable=False),
+        TableColumn("verifier", "verifier", 9, 24),
         number("run", "#", 3),
-        TableColumn("state", "state", 11, 11, sortable=False),
-        *((TableColumn("bar", "", _BAR, _BAR, sortable=False),) if wide else ()),
+        TableColumn("state", "state", 11, 11),
+        *((TableColumn("bar", "", _BAR, _BAR),) if wide else ()),
         number("done", "done", 17 if wide else 11),
         number("rate", "/s", 5),
         number("eta", "ETA", 6),
         *(number(word, mark, 5) for word, (mark, _) in OUTCOME_MARKS.items() if word != "none"),
-        *((TableColumn("version", "version", 6, 24, sortable=False),) if wide else ()),
+        *((TableColumn("version", "version", 6, 24),) if wide else ()),
     )
 
 

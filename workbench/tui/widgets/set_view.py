@@ -25,11 +25,11 @@ def columns(*, wide: bool) -> tuple[TableColumn, ...]:
     """How much a set has, how far people are with it today, and what nobody should overlook."""
 
     def number(key: str, width: int) -> TableColumn:
-        return TableColumn(key, key, width, width, "right", sortable=False)
+        return TableColumn(key, key, width, width, "right")
 
     return (
-        TableColumn("set", "set", 10, 32, sortable=False),
-        TableColumn("kind", "kind", 8, 8, sortable=False),
+        TableColumn("set", "set", 10, 32),
+        TableColumn("kind", "kind", 8, 8),
         number("questions", 9),
         number("tuples", 7),
         number("decided", 7),
@@ -37,7 +37,7 @@ def columns(*, wide: bool) -> tuple[TableColumn, ...]:
         number("conflict", 8),
         number("short", 6),
         number("gold≠", 7),
-        *((TableColumn("frozen", "frozen", _MINUTE, _MINUTE, sortable=False),) if wide else ()),
+        *((TableColumn("frozen", "frozen", _MINUTE, _MINUTE),) if wide else ()),
     )
 
 
@@ -116,11 +116,11 @@ def _paragraphs(*parts: Content) -> Content:
 # -- two sets --------------------------------------------------------------------------------------
 
 DIFF_COLUMNS: Final = (
-    TableColumn("question", "question", 8, 24, sortable=False),
-    TableColumn("completion", "completion", 8, 40, sortable=False),
-    TableColumn("what", "what differs", 12, 24, sortable=False),
-    TableColumn("change", "before → now", 12, 30, sortable=False),
-    TableColumn("dataset", "data set", 6, 20, sortable=False),
+    TableColumn("question", "question", 8, 24),
+    TableColumn("completion", "completion", 8, 40),
+    TableColumn("what", "what differs", 12, 24),
+    TableColumn("change", "before → now", 12, 30),
+    TableColumn("dataset", "data set", 6, 20),
 )
 
 

@@ -44,7 +44,7 @@ class RowSelected(TableMessage, namespace="virtual_table"):
 
 
 class SortRequested(TableMessage, namespace="virtual_table"):
-    """The header of a sortable column was clicked; answer with a sorted source."""
+    """The header of a sortable column was clicked; answer with a sorted source. Rows in memory sort themselves."""
 
     def __init__(self, table: VirtualTable, column: str) -> None:
         super().__init__(table)

@@ -9,12 +9,12 @@ from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 
 COLUMNS = (
-    TableColumn("verifier", "verifier", min_width=12, ideal_width=28, sortable=False),
-    TableColumn("check", "check", min_width=17, ideal_width=18, sortable=False),
-    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right", sortable=False),
-    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right", sortable=False),
-    TableColumn("n", "items", min_width=7, ideal_width=9, align="right", sortable=False),
-    TableColumn("mark", "", min_width=12, ideal_width=12, sortable=False),
+    TableColumn("verifier", "verifier", min_width=12, ideal_width=28),
+    TableColumn("check", "check", min_width=17, ideal_width=18),
+    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right"),
+    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right"),
+    TableColumn("n", "items", min_width=7, ideal_width=9, align="right"),
+    TableColumn("mark", "", min_width=12, ideal_width=12),
 )
 
 

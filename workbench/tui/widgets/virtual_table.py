@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -13,10 +14,11 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from workbench.tui.widgets import table_messages as messages
-from workbench.tui.widgets.columns import RowSource, Sort
+from workbench.tui.widgets.columns import RowSource, Sort, TableColumn, TableRow
 from workbench.tui.widgets.page_cache import PAGE
 from workbench.tui.widgets.paged_view import PagedView
 from workbench.tui.widgets.row_painter import RowPainter
+from workbench.tui.widgets.sources import FixedSource, MemorySource
 
 _HEADER = 1  # lines
 _SIDEWAYS = 8  # cells a key scrolls
@@ -118,6 +120,18 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         ids = (cache.id_at(index) for index in range(top, min(top + self._page_height, cache.count)))
         return [row_id for row_id in ids if row_id is not None]
 
+    @property
+    def source(self) -> RowSource | None:
+        """Where the rows come from; None until it has been given."""
+        return self._source
+
+    @property
+    def order(self) -> Sequence[int]:
+        """Ids of all rows in their order; while that is not known, those of the rows in sight."""
+        if isinstance(self._source, FixedSource):
+            return self._source.order
+        return self.visible_ids if self._cache is None or self._cache.ids is None else self._cache.ids
+
     def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
         """Show another view: its first page at once, all of it when its ids are known.
 
@@ -132,6 +146,16 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
             self._painter = None
         self._load(natural=True)
         self._repaint()
+
+    def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
+        """Show rows that are in memory; the cursor and their order stay as far as the columns are the same."""
+        source = self._source
+        if not isinstance(source, MemorySource) or source.columns != tuple(columns):
+            self.set_source(MemorySource(columns, rows))
+        elif source.put(rows):
+            self.reload()
+        else:
+            self.refresh_rows()
 
     def reload(self) -> None:
         """Ask the source for its ids again (rows came or went); what is in sight stays."""
@@ -303,13 +327,21 @@ class VirtualTable(PagedView, can_focus=True, inherit_bindings=False):
         if place.y < _HEADER:
             column = self._painter.column_at(place.x, self.scroll_offset.x)
             if column is not None and column.sortable:
-                self.post_message(self.SortRequested(self, column.key))
+                self._sort_by(column.key)
             return
         index = place.y - _HEADER + self.scroll_offset.y
         if index == self.cursor:
             self.action_open()
         elif index < self.row_count:
             self._move_to(index)
+
+    def _sort_by(self, key: str) -> None:
+        """Sort what is in memory; who has a query is asked for another one."""
+        if isinstance(self._source, MemorySource):
+            self._source.sort_by(key)
+            self.set_source(self._source, sort=self._source.sort)
+        else:
+            self.post_message(self.SortRequested(self, key))
 
     # -- drawing -----------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import structs
 
 from workbench.model.licences import hub_licence
-from workbench.model.publication import COLUMNS
+from workbench.model.publication import COLUMNS, PublishedFile
 from workbench.render.bars import counted
 from workbench.reports.card.contents import CardContents, SetContents
 from workbench.reports.card.front_matter import Value, front_matter
@@ -19,12 +19,10 @@ from workbench.reports.document import (
     Facts,
     Passage,
     Section,
-    Table,
-    heads,
-    row,
 )
-from workbench.reports.figures import percentage
 from workbench.reports.markdown import markdown
+from workbench.reports.sections.common import share
+from workbench.reports.table import Columns, count, table, text, word
 
 SPLIT = "test"
 """The one split of every set: what is measured on is not trained on."""
@@ -105,33 +103,33 @@ def _named(section: Section, found: SetContents, card: CardContents) -> Section:
     return structs.replace(section, key=key, title=title)
 
 
+_SETS: Columns[SetContents] = (
+    word("Set", lambda found: found.name),
+    word("Configuration", lambda found: found.config),
+    word("What it holds", lambda found: KINDS[found.stored.kind]),
+    word("Frozen", lambda found: found.stored.created_at[:10]),
+    count("Questions", lambda found: found.stored.questions),
+    count("Completions", lambda found: found.stored.items),
+    share("Correct (%)", lambda found: found.correct / found.stored.items),
+)
+_COLUMNS: Columns[str] = (
+    word("Column", str),
+    word("What it holds", lambda name: COLUMNS[name][1]),
+)
+_FILES: Columns[PublishedFile] = (
+    word("File", lambda file: file.path),
+    word("SHA-256", lambda file: file.sha256),
+    count("Bytes", lambda file: file.bytes),
+    text("Rows", lambda file: "" if file.rows is None else f"{file.rows:,}"),
+)
+
+
 def _overview(card: CardContents) -> Section:
-    table = Table(
-        caption="Sets of this folder; each is a configuration with one split.",
-        head=(heads("Set", "Configuration", "What it holds", "Frozen", "Questions", "Completions", "Correct (%)"),),
-        rows=tuple(
-            row(
-                found.name,
-                found.config,
-                KINDS[found.stored.kind],
-                found.stored.created_at[:10],
-                f"{found.stored.questions:,}",
-                f"{found.stored.items:,}",
-                percentage(found.correct / found.stored.items),
-            )
-            for found in card.sets
-        ),
-        left=4,
-    )
     licence = card.licence or "not stated by the publisher; each source has its own (LICENSE.md)"
-    columns = Table(
-        caption="Columns of the items.",
-        head=(heads("Column", "What it holds"),),
-        rows=tuple(row(name, said) for name, (_, said) in COLUMNS.items()),
-        left=2,
-    )
+    sets = table("Sets of this folder; each is a configuration with one split.", _SETS, card.sets)
+    columns = table("Columns of the items.", _COLUMNS, COLUMNS)
     facts = Facts((("Licence", licence), *_FOLDERS))
-    return Section("overview", "What it is", (table, facts, _reading(card), columns))
+    return Section("overview", "What it is", (sets, facts, _reading(card), columns))
 
 
 def _reading(card: CardContents) -> Case:
@@ -144,15 +142,7 @@ def _reading(card: CardContents) -> Case:
 
 
 def _files(card: CardContents) -> Section:
-    table = Table(
-        caption="Files, with the SHA-256 of their bytes; checksums.txt has them for sha256sum -c.",
-        head=(heads("File", "SHA-256", "Bytes", "Rows"),),
-        rows=tuple(
-            row(file.path, file.sha256, f"{file.bytes:,}", "" if file.rows is None else f"{file.rows:,}")
-            for file in card.files
-        ),
-        left=2,
-    )
+    caption = "Files, with the SHA-256 of their bytes; checksums.txt has them for sha256sum -c."
     facts = [
         ("Published with", f"workbench {card.workbench}, tables of version {card.schema}"),
         *(
@@ -164,4 +154,4 @@ def _files(card: CardContents) -> Section:
             for found in card.sets
         ),
     ]
-    return Section("versions", "Versions and hashes", (Facts(tuple(facts)), table))
+    return Section("versions", "Versions and hashes", (Facts(tuple(facts)), table(caption, _FILES, card.files)))

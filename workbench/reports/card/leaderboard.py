@@ -7,41 +7,44 @@ from collections.abc import Sequence
 from workbench.model.publication import LeaderboardLine
 from workbench.model.taxonomy import type_display
 from workbench.render.marks import CHOSE
-from workbench.reports.document import Cell, Head, Row, Table
+from workbench.reports.document import Table
 from workbench.reports.figures import percentage
-from workbench.reports.sections.common import decimal, interval
+from workbench.reports.sections.common import decimals, interval, share
+from workbench.reports.table import Column, Columns, count, ends, table, word
 
 _PROTOCOLS = {
     "forced": "an abstention or an error counts as “incorrect”",
     "strict": "an abstention or an error counts as wrong",
     "decided": "abstentions and errors are left out",
 }
-_FIGURES = ("AVG", "95 % interval", "n", "Bal. acc.", "MCC", "FPR", "FNR", "Coverage")
 
 
 def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
     """Verifiers by accuracy, the best first, then what looks at no completion."""
-    types = list(dict.fromkeys(kind for line in lines for kind in line.types))
-    first = lines[0]
-    return Table(
-        caption=f"Accuracy on {name} (%; MCC as it is). Protocol {first.protocol}: {_PROTOCOLS[first.protocol]}. "
-        f"AVG is the mean over items (micro). Gold: {first.gold}.",
-        head=((Head("Verifier"), *(Head(type_display(kind)) for kind in types), *map(Head, _FIGURES)),),
-        rows=tuple(Row(_cells(line, types), "aside" if line.kind == "baseline" else "") for line in lines),
-        notes=tuple(_notes(lines)),
+
+    def of_type(kind: str) -> Column[LeaderboardLine]:
+        return share(type_display(kind), lambda line: line.types[kind].accuracy if kind in line.types else None)
+
+    columns: Columns[LeaderboardLine] = (
+        word("Verifier", lambda line: f"{line.verifier} {CHOSE}" if line.selection_judge else line.verifier),
+        *map(of_type, dict.fromkeys(kind for line in lines for kind in line.types)),
+        share("AVG", lambda line: line.accuracy),
+        ends(lambda line: line.ci, interval),
+        count("n", lambda line: line.n),
+        share("Bal. acc.", lambda line: line.balanced_accuracy),
+        decimals("MCC", lambda line: line.mcc),
+        share("FPR", lambda line: line.fpr),
+        share("FNR", lambda line: line.fnr),
+        share("Coverage", lambda line: line.coverage),
     )
-
-
-def _cells(line: LeaderboardLine, types: Sequence[str]) -> tuple[Cell, ...]:
-    return (
-        Cell(f"{line.verifier} {CHOSE}" if line.selection_judge else line.verifier),
-        *(Cell(percentage(line.types[kind].accuracy if kind in line.types else None)) for kind in types),
-        Cell(percentage(line.accuracy)),
-        Cell(interval(line.ci)),
-        Cell(f"{line.n:,}"),
-        Cell(percentage(line.balanced_accuracy)),
-        Cell(decimal(line.mcc)),
-        *(Cell(percentage(share)) for share in (line.fpr, line.fnr, line.coverage)),
+    first = lines[0]
+    return table(
+        f"Accuracy on {name} (%; MCC as it is). Protocol {first.protocol}: {_PROTOCOLS[first.protocol]}. "
+        f"AVG is the mean over items (micro). Gold: {first.gold}.",
+        columns,
+        lines,
+        notes=_notes(lines),
+        kind=lambda line: "aside" if line.kind == "baseline" else "",
     )
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from workbench.model.card import NamedCount
 from workbench.reports.card.contents import CardContents, SetContents
-from workbench.reports.document import Table, heads, row
+from workbench.reports.document import Table
 from workbench.reports.markdown import escaped, markdown_table
+from workbench.reports.table import Columns, count, table, word
 
 
 def licences_text(card: CardContents) -> str:
@@ -24,12 +26,10 @@ def licences_text(card: CardContents) -> str:
 
 def _sources(found: SetContents) -> Table:
     sources = [source for source in found.contents.card.sources if source.items]
-    return Table(
-        caption=f"Sources of {found.name}.",
-        head=(heads("Source", "Licence", "Questions", "Completions"),),
-        rows=tuple(
-            row(one.name or "(none)", one.licence or "unknown", f"{one.questions:,}", f"{one.items:,}")
-            for one in sources
-        ),
-        left=2,
+    columns: Columns[NamedCount] = (
+        word("Source", lambda one: one.name or "(none)"),
+        word("Licence", lambda one: one.licence or "unknown"),
+        count("Questions", lambda one: one.questions),
+        count("Completions", lambda one: one.items),
     )
+    return table(f"Sources of {found.name}.", columns, sources)

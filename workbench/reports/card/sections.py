@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from workbench.model.agreement import AgreementReport
+from workbench.model.agreement import AgreementReport, AnnotatorQuality
 from workbench.model.label import EXCLUSION_REASONS, FAST_MS
 from workbench.model.set_views import DiffRow, SetDiff
-from workbench.model.sets import SetKind, SetReport, StoredSet
+from workbench.model.sets import SetKind, SetReport, Shortfall, StoredSet, Stratum
 from workbench.render.bars import NONE, counted
 from workbench.reports.card.contents import Conflicts, SetContents, title_of
 from workbench.reports.card.leaderboard import leaderboard_table
@@ -22,13 +22,12 @@ from workbench.reports.document import (
     Passage,
     Section,
     Table,
-    heads,
-    row,
 )
-from workbench.reports.figures import percentage
+from workbench.reports.sections.common import share
 from workbench.reports.sections.data import data_section
 from workbench.reports.sections.people import agreement_blocks
 from workbench.reports.sections.provenance import runs_table
+from workbench.reports.table import Columns, count, table, text, word
 
 _FOLDED = 12
 _NAMED = 20
@@ -72,7 +71,8 @@ def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
     if report.stages:
         yield _counts("What was there after each step.", "Step", report.stages)
     if report.strata:
-        yield Group(title="", blocks=(_strata(report),), folded=len(report.strata) > _FOLDED)
+        caption = "What members were taken from: what there was, what was wanted, what was taken."
+        yield Group(title="", blocks=(table(caption, _STRATA, report.strata),), folded=len(report.strata) > _FOLDED)
     yield _shortfall(report)
     if report.excluded:
         said = {EXCLUSION_REASONS.get(code, code): number for code, number in report.excluded.items()}
@@ -94,30 +94,31 @@ def _plain(value: Any) -> str:
 
 
 def _counts(caption: str, title: str, counts: dict[str, int]) -> Table:
-    rows = tuple(row(name, f"{number:,}") for name, number in counts.items())
-    return Table(caption=caption, head=(heads(title, "Number"),), rows=rows)
+    columns: Columns[str] = (word(title, str), count("Number", counts.__getitem__))
+    return table(caption, columns, counts)
 
 
-def _strata(report: SetReport) -> Table:
-    return Table(
-        caption="What members were taken from: what there was, what was wanted, what was taken.",
-        head=(heads("Stratum", "There", "Wanted", "Taken"),),
-        rows=tuple(row(one.name, f"{one.population:,}", f"{one.quota:,}", f"{one.taken:,}") for one in report.strata),
-    )
+_STRATA: Columns[Stratum] = (
+    word("Stratum", lambda one: one.name),
+    count("There", lambda one: one.population),
+    count("Wanted", lambda one: one.quota),
+    count("Taken", lambda one: one.taken),
+)
+
+_SHORTFALL: Columns[Shortfall] = (
+    word("Stratum", lambda one: one.stratum or "whole set"),
+    word("Of", lambda one: one.of),
+    word("Why", lambda one: one.why),
+    count("Wanted", lambda one: one.wanted),
+    count("There", lambda one: one.available),
+    count("Taken", lambda one: one.taken),
+)
 
 
 def _shortfall(report: SetReport) -> Block:
     if not report.shortfall:
         return Paragraph("Nothing that was wanted is missing.")
-    return Table(
-        caption="What was wanted and is missing; nothing stands in its place.",
-        head=(heads("Stratum", "Of", "Why", "Wanted", "There", "Taken"),),
-        rows=tuple(
-            row(one.stratum or "whole set", one.of, one.why, f"{one.wanted:,}", f"{one.available:,}", f"{one.taken:,}")
-            for one in report.shortfall
-        ),
-        left=3,
-    )
+    return table("What was wanted and is missing; nothing stands in its place.", _SHORTFALL, report.shortfall)
 
 
 def labels(found: SetContents) -> Section:
@@ -135,8 +136,8 @@ def labels(found: SetContents) -> Section:
         )
         blocks.append(Group(title="Correctness before the choice", blocks=(said, *agreement_blocks(pool))))
     if found.guideline is not None and found.guideline.text is not None:
-        text = Passage("What people were asked", found.guideline.text)
-        blocks.append(Case(title=f"Guidelines, version {found.guideline.version}", facts=(), passages=(text,)))
+        asked = Passage("What people were asked", found.guideline.text)
+        blocks.append(Case(title=f"Guidelines, version {found.guideline.version}", facts=(), passages=(asked,)))
     return Section("labels", "Labels and agreement", tuple(blocks))
 
 
@@ -170,32 +171,21 @@ def _conflicts(found: Conflicts) -> str:
     return f"{said}: {', '.join(ended)}" if ended else said
 
 
+_ANNOTATORS: Columns[AnnotatorQuality] = (
+    word("Annotator", lambda one: one.name),
+    count("Labels", lambda one: one.labels),
+    share("Same as others (%)", lambda one: one.with_others.share),
+    share("Upheld (%)", lambda one: one.upheld.share),
+    text("Median time (s)", lambda one: NONE if one.median_ms is None else f"{one.median_ms / 1000:.1f}"),
+    share(f"Under {FAST_MS // 1000} s (%)", lambda one: one.fast.share),
+)
+
+
 def _annotators(found: AgreementReport) -> Table:
     """Everyone with a label on the set's items."""
-    rows = []
-    for one in found.per_annotator:
-        time = NONE if one.median_ms is None else f"{one.median_ms / 1000:.1f}"
-        others = percentage(one.with_others.share)
-        rows.append(
-            row(one.name, f"{one.labels:,}", others, percentage(one.upheld.share), time, percentage(one.fast.share))
-        )
-    return Table(
-        caption=f"{people(found.annotators)}, {counted(len(found.cohen_kappa), 'pair')}.",
-        head=(
-            heads(
-                "Annotator",
-                "Labels",
-                "Same as others (%)",
-                "Upheld (%)",
-                "Median time (s)",
-                f"Under {FAST_MS // 1000} s (%)",
-            ),
-        ),
-        rows=tuple(rows),
-        notes=(
-            "Same as others: mean over items with two labels or more. Upheld: of the conflicts a third person ended.",
-        ),
-    )
+    caption = f"{people(found.annotators)}, {counted(len(found.cohen_kappa), 'pair')}."
+    note = "Same as others: mean over items with two labels or more. Upheld: of the conflicts a third person ended."
+    return table(caption, _ANNOTATORS, found.per_annotator, notes=(note,))
 
 
 def leaderboard(found: SetContents) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from workbench.model.report import AccuracyReport, AccuracyRow
@@ -12,6 +12,7 @@ from workbench.render.marks import CHOSE
 from workbench.reports.contents import Contents
 from workbench.reports.document import Cell, Group, Intervals, Plot
 from workbench.reports.figures import percentage
+from workbench.reports.table import Column, Record, column
 
 _SHORT_NAME = 20
 
@@ -73,6 +74,16 @@ def interval(ci: tuple[float, float] | None) -> str:
 def decimal(value: float | None, digits: int = 3) -> str:
     """A figure that is no share, such as a correlation."""
     return NONE if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def share(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
+    """A column of shares in per cent."""
+    return column(heading, value, percentage, there=there)
+
+
+def decimals(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
+    """A column of figures that are no shares."""
+    return column(heading, value, decimal, there=there)
 
 
 class ColourScale:

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from workbench.model.comparison import FamilyPair, FamilyReport
+from workbench.model.comparison import FamilyMember, FamilyPair, FamilyReport
 from workbench.render.columns import p_value
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Group, Head, Paragraph, Row, Section, Table
+from workbench.reports.document import Block, Group, Paragraph, Section, Table
 from workbench.reports.figures import difference, percentage
 from workbench.reports.sections.common import interval
+from workbench.reports.table import Columns, column, count, ends, table, text, word
 
 _MOST_PAIRS = 40
 """Rows of pairs above which they are folded away."""
-
-_PAIR_HEADS = (
-    "A",
-    "B",
-    "n",
-    "Only A",
-    "Only B",
-    "A − B",
-    "95 % interval",
-    "McNemar p",
-    "Permutation p",
-    "Holm p",
-    "Detectable",
-)
 
 
 def comparison_section(contents: Contents) -> Section | None:
@@ -49,52 +36,38 @@ def _verdict(found: FamilyReport) -> str:
 
 def _members(found: FamilyReport) -> Table:
     lettered = any(member.letters for member in found.members)
-    rows = [
-        Row(
-            (
-                Cell(member.verifier),
-                Cell(f"{member.n:,}"),
-                Cell(percentage(member.accuracy)),
-                Cell(interval(member.ci)),
-                *([Cell(member.letters)] if lettered else []),
-            )
-        )
-        for member in found.members
-    ]
-    heads = ("Verifier", "n", "Accuracy", "95 % interval", *(["Letters"] if lettered else []))
-    return Table(
-        caption=f"Verifiers by accuracy (%). Protocol {found.protocol}, gold {found.gold_choice}.",
-        head=(tuple(map(Head, heads)),),
-        rows=tuple(rows),
-        notes=("Verifiers that share a letter can’t be told apart on these items.",) if lettered else (),
+    columns: Columns[FamilyMember] = (
+        word("Verifier", lambda member: member.verifier),
+        count("n", lambda member: member.n),
+        column("Accuracy", lambda member: member.accuracy, percentage),
+        ends(lambda member: member.ci, interval),
+        text("Letters", lambda member: member.letters, there=lettered),
     )
+    caption = f"Verifiers by accuracy (%). Protocol {found.protocol}, gold {found.gold_choice}."
+    note = "Verifiers that share a letter can’t be told apart on these items."
+    return table(caption, columns, found.members, notes=(note,) if lettered else ())
+
+
+_PAIRS: Columns[FamilyPair] = (
+    word("A", lambda pair: pair.a),
+    word("B", lambda pair: pair.b),
+    count("n", lambda pair: pair.n),
+    count("Only A", lambda pair: pair.only_a),
+    count("Only B", lambda pair: pair.only_b),
+    column("A − B", lambda pair: pair.difference, difference),
+    text("95 % interval", lambda pair: " to ".join(map(difference, pair.ci))),
+    column("McNemar p", lambda pair: pair.mcnemar_p, p_value),
+    column("Permutation p", lambda pair: pair.permutation_p, p_value),
+    column("Holm p", lambda pair: pair.holm_p, p_value),
+    column("Detectable", lambda pair: pair.detectable, percentage),
+)
 
 
 def _pairs(found: FamilyReport) -> Table:
-    return Table(
-        caption="Accuracy of A less that of B in points, on the items both have judged.",
-        head=(tuple(map(Head, _PAIR_HEADS)),),
-        rows=tuple(map(_pair, found.family)),
-        left=2,
-        notes=(
-            "Intervals are clustered by question. McNemar’s exact test takes items as independent; the permutation "
-            "test swaps A and B in all items of a question at once.",
-            "Detectable: the true difference in points that such data would show in four of five cases.",
-        ),
+    caption = "Accuracy of A less that of B in points, on the items both have judged."
+    notes = (
+        "Intervals are clustered by question. McNemar’s exact test takes items as independent; the permutation "
+        "test swaps A and B in all items of a question at once.",
+        "Detectable: the true difference in points that such data would show in four of five cases.",
     )
-
-
-def _pair(pair: FamilyPair) -> Row:
-    low, high = (difference(end) for end in pair.ci)
-    cells = (
-        pair.a,
-        pair.b,
-        f"{pair.n:,}",
-        f"{pair.only_a:,}",
-        f"{pair.only_b:,}",
-        difference(pair.difference),
-        f"{low} to {high}",
-        *map(p_value, (pair.mcnemar_p, pair.permutation_p, pair.holm_p)),
-        percentage(pair.detectable),
-    )
-    return Row(tuple(map(Cell, cells)))
+    return table(caption, _PAIRS, found.family, notes=notes)

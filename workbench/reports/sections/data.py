@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from workbench.model.agreement import Ceiling
-from workbench.model.card import DataCard, NamedCount
+from workbench.model.card import DataCard, ImportedFile, NamedCount
 from workbench.model.label import EXCLUSION_REASONS
 from workbench.model.taxonomy import type_display
 from workbench.render.bars import NONE, counted
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Facts, Group, Head, Row, Section, Table, heads, row
+from workbench.reports.document import Block, Facts, Group, Section, Table
 from workbench.reports.figures import percentage
 from workbench.reports.paper import counts_table
-from workbench.reports.sections.common import best_constant
+from workbench.reports.sections.common import best_constant, share
+from workbench.reports.table import Column, Columns, count, table, text, word
 
 _MOST_NAMES = 60
 
@@ -29,7 +30,8 @@ def data_section(contents: Contents) -> Section:
     tables = tuple(_named(title, rows) for title, rows in named)
     blocks.append(Group(title="Sources and models", blocks=tables, folded=any(len(rows) > 12 for _, rows in named)))
     if card.files:
-        blocks.append(_files(card))
+        caption = "Files the items came from, with the BLAKE2b-128 of their bytes."
+        blocks.append(table(caption, _FILES, card.files))
     return Section("data", "Data card", tuple(blocks))
 
 
@@ -76,62 +78,37 @@ def _ceiling(one: Ceiling) -> str:
 
 
 def _crossing(card: DataCard) -> Table:
-    types = list(dict.fromkeys(kind for kind, _ in sorted(card.crossing)))
-    domains = list(dict.fromkeys(domain for _, domain in sorted(card.crossing, key=lambda key: key[1])))
-    rows = [
-        Row((Cell(type_display(kind)), *(Cell(f"{card.crossing.get((kind, domain), 0):,}") for domain in domains)))
-        for kind in types
-    ]
-    return Table(
-        caption="Completions with gold by answer type and domain.",
-        head=((Head("Answer type"), *(Head(domain or "no domain") for domain in domains)),),
-        rows=tuple(rows),
-    )
+    def of_domain(domain: str) -> Column[str]:
+        return count(domain or "no domain", lambda kind: card.crossing.get((kind, domain), 0))
+
+    domains = dict.fromkeys(domain for _, domain in sorted(card.crossing, key=lambda key: key[1]))
+    columns: Columns[str] = (word("Answer type", type_display), *map(of_domain, domains))
+    caption = "Completions with gold by answer type and domain."
+    return table(caption, columns, dict.fromkeys(kind for kind, _ in sorted(card.crossing)))
 
 
 def _named(title: str, rows: list[NamedCount]) -> Table:
-    shown = rows[:_MOST_NAMES]
-    left = len(rows) - len(shown)
+    left = rows[_MOST_NAMES:]
     drawn = any(row.drawn is not None for row in rows)
     licensed = drawn or any(row.licence for row in rows)
-    words = (title, *(["Licence"] if licensed else []))
-    figures = (*(["Questions drawn"] if drawn else []), "Questions", "Completions", "Correct (%)")
-    return Table(
-        caption=f"Items with gold by {title.lower()}.",
-        head=(heads(*words, *figures),),
-        rows=tuple(_named_row(row, licensed=licensed, drawn=drawn) for row in shown),
-        left=len(words),
-        notes=(f"{left:,} more with {counted(sum(row.items for row in rows[_MOST_NAMES:]), 'item')}.",) if left else (),
+    columns: Columns[NamedCount] = (
+        word(title, lambda one: one.name or "(none)"),
+        word("Licence", lambda one: one.licence or "unknown", there=licensed),
+        text("Questions drawn", lambda one: NONE if one.drawn is None else f"{one.drawn:,}", there=drawn),
+        count("Questions", lambda one: one.questions),
+        count("Completions", lambda one: one.items),
+        share("Correct (%)", lambda one: one.correct / one.items if one.items else None),
     )
+    more = f"{len(left):,} more with {counted(sum(row.items for row in left), 'item')}."
+    caption = f"Items with gold by {title.lower()}."
+    return table(caption, columns, rows[:_MOST_NAMES], notes=(more,) if left else ())
 
 
-def _named_row(found: NamedCount, *, licensed: bool, drawn: bool) -> Row:
-    return row(
-        found.name or "(none)",
-        *([found.licence or "unknown"] if licensed else []),
-        *([NONE if found.drawn is None else f"{found.drawn:,}"] if drawn else []),
-        f"{found.questions:,}",
-        f"{found.items:,}",
-        percentage(found.correct / found.items if found.items else None),
-    )
-
-
-def _files(card: DataCard) -> Table:
-    return Table(
-        caption="Files the items came from, with the BLAKE2b-128 of their bytes.",
-        head=((Head("File"), Head("Data set"), Head("BLAKE2b-128"), Head("Format"), Head("Rows"), Head("Taken")),),
-        rows=tuple(
-            Row(
-                (
-                    Cell(file.name),
-                    Cell(file.dataset),
-                    Cell(file.blake2b or NONE),
-                    Cell(file.format),
-                    Cell(f"{file.read:,}"),
-                    Cell(f"{file.imported + file.unchanged:,}"),
-                )
-            )
-            for file in card.files
-        ),
-        left=4,
-    )
+_FILES: Columns[ImportedFile] = (
+    word("File", lambda file: file.name),
+    word("Data set", lambda file: file.dataset),
+    word("BLAKE2b-128", lambda file: file.blake2b or NONE),
+    word("Format", lambda file: file.format),
+    count("Rows", lambda file: file.read),
+    count("Taken", lambda file: file.imported + file.unchanged),
+)

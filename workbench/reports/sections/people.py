@@ -7,12 +7,13 @@ from typing import Final
 
 from msgspec import structs
 
-from workbench.model.agreement import AgreementReport, Ends
+from workbench.model.agreement import AgreementReport, Ends, PairAgreement
 from workbench.model.label import Task
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Head, Paragraph, Row, Section, Table
+from workbench.reports.document import Block, Paragraph, Section, Table, heads, row
 from workbench.reports.figures import percentage
 from workbench.reports.sections.common import decimal, interval
+from workbench.reports.table import Columns, column, count, ends, table, word
 
 _OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer subtype"}
 
@@ -66,16 +67,16 @@ def _sentence(found: AgreementReport) -> str:
 
 def _figures(found: AgreementReport) -> Table:
     rows = (
-        ("Observed agreement (%)", percentage(found.percent_agreement), interval(found.percent_ci)),
-        ("Krippendorff’s alpha", decimal(found.krippendorff_alpha), _ends(found.alpha_ci)),
-        ("Gwet’s AC1", decimal(found.gwet_ac1), _ends(found.ac1_ci)),
-        ("Fleiss’ kappa", decimal(found.fleiss_kappa), _ends(found.fleiss_ci)),
-        ("PABAK", decimal(found.pabak), ""),
+        row("Observed agreement (%)", percentage(found.percent_agreement), interval(found.percent_ci)),
+        row("Krippendorff’s alpha", decimal(found.krippendorff_alpha), _ends(found.alpha_ci)),
+        row("Gwet’s AC1", decimal(found.gwet_ac1), _ends(found.ac1_ci)),
+        row("Fleiss’ kappa", decimal(found.fleiss_kappa), _ends(found.fleiss_ci)),
+        row("PABAK", decimal(found.pabak), ""),
     )
     return Table(
         caption=f"Agreement on {_OF[found.task or 'correctness']} over {found.paired:,} items.",
-        head=((Head("Figure"), Head("Value"), Head("95 % interval")),),
-        rows=tuple(Row(tuple(map(Cell, row))) for row in rows),
+        head=(heads("Figure", "Value", "95 % interval"),),
+        rows=rows,
         notes=(
             f"Observed agreement: Wilson, clustered; the others: bootstrap over {found.interval_by}s, "
             f"{found.bootstrap:,} samples, seed {found.seed}.",
@@ -84,24 +85,15 @@ def _figures(found: AgreementReport) -> Table:
 
 
 def _pairs(found: AgreementReport) -> Table:
-    return Table(
-        caption="Every two people with items in common.",
-        head=((Head("A"), Head("B"), Head("n"), Head("Agree (%)"), Head("Cohen’s kappa"), Head("95 % interval")),),
-        rows=tuple(
-            Row(
-                (
-                    Cell(pair.pair[0]),
-                    Cell(pair.pair[1]),
-                    Cell(f"{pair.n:,}"),
-                    Cell(percentage(pair.agreement)),
-                    Cell(decimal(pair.kappa)),
-                    Cell(_ends(pair.ci)),
-                )
-            )
-            for pair in found.cohen_kappa
-        ),
-        left=2,
+    columns: Columns[PairAgreement] = (
+        word("A", lambda pair: pair.pair[0]),
+        word("B", lambda pair: pair.pair[1]),
+        count("n", lambda pair: pair.n),
+        column("Agree (%)", lambda pair: pair.agreement, percentage),
+        column("Cohen’s kappa", lambda pair: pair.kappa, decimal),
+        ends(lambda pair: pair.ci, _ends),
     )
+    return table("Every two people with items in common.", columns, found.cohen_kappa)
 
 
 def _ends(ci: Ends | None) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.reports.contents import Contents, RunFacts
-from workbench.reports.document import Cell, Facts, Head, Row, Section, Table
+from workbench.reports.document import Facts, Section, Table
+from workbench.reports.table import Columns, count, table, text, word
 
 
 def provenance_section(contents: Contents) -> Section:
@@ -25,18 +26,18 @@ def provenance_section(contents: Contents) -> Section:
 
 def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
     """Runs with what identifies their verifiers."""
-    told = any(run.identity for run in runs)
-    heads = ("Verifier", "Kind", "Version", "Configuration", *(["What it is"] if told else []), "Completed")
-    return Table(
-        caption=caption,
-        head=(tuple(map(Head, (*heads, "Run", "Verdicts"))),),
-        rows=tuple(_run(run, told) for run in runs),
-        left=len(heads),
+    columns: Columns[RunFacts] = (
+        word("Verifier", lambda run: run.verifier),
+        word("Kind", lambda run: run.kind),
+        word("Version", lambda run: run.version),
+        word("Configuration", lambda run: run.config_hash),
+        word("What it is", _identity, there=any(run.identity for run in runs)),
+        word("Completed", lambda run: run.completed_at.replace("T", " ")[:19]),
+        text("Run", lambda run: str(run.run)),
+        count("Verdicts", lambda run: run.items),
     )
+    return table(caption, columns, runs)
 
 
-def _run(run: RunFacts, told: bool) -> Row:
-    identity = ", ".join(f"{key} {value}" for key, value in run.identity.items())
-    completed = run.completed_at.replace("T", " ")[:19]
-    words = (run.verifier, run.kind, run.version, run.config_hash, *([identity] if told else []), completed)
-    return Row(tuple(map(Cell, (*words, str(run.run), f"{run.items:,}"))))
+def _identity(run: RunFacts) -> str:
+    return ", ".join(f"{key} {value}" for key, value in run.identity.items())

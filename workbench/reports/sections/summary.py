@@ -8,14 +8,11 @@ from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.reports.contents import Contents
 from workbench.reports.document import (
     Block,
-    Cell,
     Dot,
-    Head,
     Intervals,
     Paragraph,
     Plot,
     Point,
-    Row,
     Scatter,
     Section,
     Table,
@@ -23,17 +20,17 @@ from workbench.reports.document import (
 from workbench.reports.figures import percentage
 from workbench.reports.sections.common import (
     best_constant,
-    decimal,
+    decimals,
     interval,
     is_baseline,
     own,
     plots,
     ranked,
     selected_by_note,
+    share,
     verifier_name,
 )
-
-_HEADS = ("Verifier", "n", "Accuracy", "95 % interval", "Bal. acc.", "MCC", "FPR", "FNR", "Coverage", "AUROC")
+from workbench.reports.table import Columns, count, ends, table, word
 
 
 def summary_section(contents: Contents) -> Section:
@@ -65,31 +62,25 @@ def _rates_plot(dots: tuple[Dot, ...]) -> Scatter:
 
 
 def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
-    with_area = any(row.auroc is not None for row in rows)
-    heads = _HEADS if with_area else _HEADS[:-1]
-    body = [
-        Row(_cells(row)[: len(heads)], "aside" if is_baseline(row) else "") for row in rows if row.accuracy is not None
-    ]
-    return Table(
-        caption=f"All items (%, MCC and AUROC as they are). Protocol {contents.protocol}, gold {contents.gold_choice}; "
-        "baselines, which look at no completion, stand last.",
-        head=(tuple(map(Head, heads)),),
-        rows=tuple(body),
-        notes=selected_by_note(rows),
+    columns: Columns[AccuracyRow] = (
+        word("Verifier", verifier_name),
+        count("n", lambda row: row.n),
+        share("Accuracy", lambda row: row.accuracy),
+        ends(lambda row: row.ci, interval),
+        share("Bal. acc.", lambda row: row.balanced_accuracy),
+        decimals("MCC", lambda row: row.mcc),
+        share("FPR", lambda row: row.fpr),
+        share("FNR", lambda row: row.fnr),
+        share("Coverage", lambda row: row.coverage),
+        decimals("AUROC", lambda row: row.auroc, there=any(row.auroc is not None for row in rows)),
     )
-
-
-def _cells(row: AccuracyRow) -> tuple[Cell, ...]:
-    shares = (row.fpr, row.fnr, row.coverage)
-    return (
-        Cell(verifier_name(row)),
-        Cell(f"{row.n:,}"),
-        Cell(percentage(row.accuracy)),
-        Cell(interval(row.ci)),
-        Cell(percentage(row.balanced_accuracy)),
-        Cell(decimal(row.mcc)),
-        *(Cell(percentage(share)) for share in shares),
-        Cell(decimal(row.auroc)),
+    return table(
+        f"All items (%, MCC and AUROC as they are). Protocol {contents.protocol}, gold {contents.gold_choice}; "
+        "baselines, which look at no completion, stand last.",
+        columns,
+        [row for row in rows if row.accuracy is not None],
+        notes=selected_by_note(rows),
+        kind=lambda row: "aside" if is_baseline(row) else "",
     )
 
 

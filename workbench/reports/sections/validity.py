@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from workbench.model.validity import COMPARING, Finding
 from workbench.render.bars import NONE
 from workbench.reports.contents import Contents
-from workbench.reports.document import Block, Cell, Facts, Group, Paragraph, Row, Section, Table, heads
+from workbench.reports.document import Block, Facts, Group, Paragraph, Section
 from workbench.reports.figures import difference, percentage
+from workbench.reports.table import Columns, count, table, text, word
 
 
 def validity_section(contents: Contents) -> Section | None:
@@ -20,11 +23,14 @@ def validity_section(contents: Contents) -> Section | None:
         blocks.append(Facts(tuple((_of(finding), finding.sentence) for finding in striking)))
     else:
         blocks.append(Paragraph("No check stands out."))
-    every = Table(
-        caption="Every check: a share in per cent, or a difference of shares in points, with its 95 % interval.",
-        head=(heads("Check", "n", "Figure", "95 % interval"),),
-        rows=tuple(Row(_cells(finding)) for finding in found.findings),
+    columns: Columns[Finding] = (
+        word("Check", _of),
+        count("n", lambda finding: finding.n),
+        text("Figure", lambda finding: _shown(finding)(finding.estimate)),
+        text("95 % interval", _ends),
     )
+    caption = "Every check: a share in per cent, or a difference of shares in points, with its 95 % interval."
+    every = table(caption, columns, found.findings)
     blocks.append(Group(title="Every check", blocks=(every,), folded=True))
     return Section("validity", "Bias and validity", tuple(blocks))
 
@@ -33,7 +39,9 @@ def _of(finding: Finding) -> str:
     return f"{finding.check}, {finding.verifier or 'labels'}"
 
 
-def _cells(finding: Finding) -> tuple[Cell, ...]:
-    shown = difference if finding.check in COMPARING else percentage
-    ends = NONE if finding.ci is None else f"{shown(finding.ci[0])} to {shown(finding.ci[1])}"
-    return Cell(_of(finding)), Cell(f"{finding.n:,}"), Cell(shown(finding.estimate)), Cell(ends)
+def _shown(finding: Finding) -> Callable[[float | None], str]:
+    return difference if finding.check in COMPARING else percentage
+
+
+def _ends(finding: Finding) -> str:
+    return NONE if finding.ci is None else " to ".join(map(_shown(finding), finding.ci))

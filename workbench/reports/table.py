@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.render.columns import aligned, interval, number
 from workbench.reports.document import Cell, Head, Row, RowKind, Table
 
-Record = TypeVar("Record")
+Record = TypeVar("Record", contravariant=True)
 Value = TypeVar("Value")
 Shown: TypeAlias = str | Cell
 Ends: TypeAlias = tuple[float, float] | None
@@ -125,9 +125,13 @@ def _head(columns: Columns[Record]) -> tuple[tuple[Head, ...], ...]:
     return over, own
 
 
+def cells(columns: Columns[Record], record: Record) -> tuple[str, ...]:
+    """A record's row, one text a column."""
+    return tuple(one.cell(record).text for one in columns)
+
+
 def listed(columns: Columns[Record], records: Iterable[Record]) -> str:
     """The columns alone, aligned for a terminal, without a caption; control characters are shown, not obeyed."""
     there = [one for one in columns if one.there]
-    lines = [tuple(one.heading for one in there)]
-    lines += [tuple(one.cell(record).text for one in there) for record in records]
+    lines = [tuple(one.heading for one in there), *(cells(there, record) for record in records)]
     return aligned(lines, left=[place for place, one in enumerate(there) if one.words])

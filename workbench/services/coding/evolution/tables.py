@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec import structs
 
 from workbench.model.code import Provenance
 from workbench.model.duplicates import DuplicateReport, SourceCount
 from workbench.model.evolution import MODES, REJECTIONS
-from workbench.model.evolution_report import EvolutionReport, ModelRow, RoundRow, Shares, StepRow
+from workbench.model.evolution_report import EvolutionReport, ModelRow, RoundRow, StepRow
 from workbench.render.bars import NONE
 from workbench.render.columns import number
 from workbench.reports.document import Document, Facts, Lines, Section, Series, Table, heads, row
 from workbench.reports.figures import percentage
 from workbench.reports.plot_text import lines_text
-from workbench.reports.table import Column, Columns, Record, column, count, table, word
+from workbench.reports.table import Column, Columns, column, count, table, word
 from workbench.reports.table_text import plain_table
 from workbench.services.coding.evolution.evolving import SKIPPED
 
@@ -96,7 +96,7 @@ def _rounds(report: EvolutionReport) -> Table:
         column("alike", lambda one: one.alike, percentage),
         column("kept alike", lambda one: one.kept_alike, percentage),
         column("score", lambda one: one.mean_score, percentage),
-        *_passing(report, lambda one: one.pass_at),
+        *_passing(report),
         column("pass@1 of the set", lambda one: one.pass_at_set["1"], percentage),
     )
     left_out = {code for one in report.rounds for code in one.left_out}
@@ -112,11 +112,11 @@ def _rounds(report: EvolutionReport) -> Table:
     return table(caption, columns, report.rounds, notes=notes)
 
 
-def _passing(report: EvolutionReport, shares: Callable[[Record], Shares]) -> Columns[Record]:
+def _passing(report: EvolutionReport) -> Columns[RoundRow | ModelRow]:
     """pass@k, a column each k."""
 
-    def passing(k: int) -> Column[Record]:
-        return column(f"pass@{k}", lambda one: shares(one)[str(k)], percentage)
+    def passing(k: int) -> Column[RoundRow | ModelRow]:
+        return column(f"pass@{k}", lambda one: one.pass_at[str(k)], percentage)
 
     return [passing(k) for k in report.ks]
 
@@ -182,7 +182,7 @@ def _models(report: EvolutionReport) -> Table:
         word("model", lambda one: one.model or NONE),
         count("problems", lambda one: one.problems),
         count("solutions", lambda one: one.solutions),
-        *_passing(report, lambda one: one.pass_at),
+        *_passing(report),
     )
     caption = "Who passes the final suites, over the problems in the set, in percent (figure 6)."
     return table(caption, columns, report.models)

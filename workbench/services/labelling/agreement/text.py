@@ -19,8 +19,9 @@ from workbench.model.agreement import (
 from workbench.model.breakdown import NAMELESS
 from workbench.model.taxonomy import UNTYPED, type_display
 from workbench.render.bars import NONE, counted, percent
-from workbench.render.columns import aligned, number
+from workbench.render.columns import number
 from workbench.render.inert import inert
+from workbench.reports.table import Columns, cells, column, count, figure, listed, text, word
 
 _WIDTH = 79
 
@@ -38,11 +39,9 @@ def agreement_text(report: AgreementReport) -> str:
     blocks += [_sentence(ceiling) for ceiling in report.ceiling]
     blocks += [_pairs(report), _people(report.per_annotator)]
     if report.groups:
-        names = [group_name(group.group, report.by) for group in report.groups]
-        blocks.append(_table(f"by {report.by}", names, report.groups))
+        blocks.append(_table(f"by {report.by}", report.by, report.groups))
     if len(report.over_time) > 1:
-        names = [group.group for group in report.over_time]
-        blocks.append(_table("over time (blocks of items in the order of completion)", names, report.over_time))
+        blocks.append(_table("over time (blocks of items in the order of completion)", None, report.over_time))
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -120,21 +119,33 @@ def confounding(found: Confounded) -> str:
 def _pairs(report: AgreementReport) -> str:
     if not report.cohen_kappa:
         return "pairs: no two people have an item in common"
-    rows = [("pair", "n", "agree %", "kappa", "95 % interval", f"by {report.shared_by}" if report.shared_by else "")]
-    rows += [pair_cells(pair) for pair in report.cohen_kappa[:SHOWN]]
-    more = len(report.cohen_kappa) - SHOWN
-    lines = [aligned(rows, left=(0, 5)), *([f"… and {more:,} more; --json has them all"] if more > 0 else [])]
+    shown = listed(_pair_columns(f"by {report.shared_by}" if report.shared_by else ""), report.cohen_kappa[:SHOWN])
+    lines = [shown + _more(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
         lines.append(f"Can't be told apart from the {report.shared_by}: {'; '.join(alone)}.")
     return "\n".join(lines)
 
 
-def pair_cells(pair: PairAgreement) -> tuple[str, str, str, str, str, str]:
+def _pair_columns(shared_by: str) -> Columns[PairAgreement]:
+    return (
+        word("pair", lambda pair: " – ".join(map(inert, pair.pair))),
+        count("n", lambda pair: pair.n),
+        column("agree %", lambda pair: pair.agreement, percent),
+        text("kappa", lambda pair: "one class" if pair.kappa is None else number(pair.kappa)),
+        column("95 % interval", lambda pair: pair.ci, ends),
+        word(shared_by, shared),
+    )
+
+
+def pair_cells(pair: PairAgreement) -> tuple[str, ...]:
     """A pair's row: names, n, agreement, kappa, its interval, and what they share."""
-    a, b = pair.pair
-    kappa = "one class" if pair.kappa is None else number(pair.kappa)
-    return (f"{inert(a)} – {inert(b)}", f"{pair.n:,}", percent(pair.agreement), kappa, ends(pair.ci), shared(pair))
+    return cells(_pair_columns(""), pair)
+
+
+def _more(rows: Sequence[object]) -> str:
+    """What is not spelled out."""
+    return f"\n… and {len(rows) - SHOWN:,} more; --json has them all" if len(rows) > SHOWN else ""
 
 
 def shared(pair: PairAgreement, most: int = 3) -> str:
@@ -144,93 +155,6 @@ def shared(pair: PairAgreement, most: int = 3) -> str:
     return ", ".join(words) + (f", {len(groups) - most} more" if len(groups) > most else "")
 
 
-PEOPLE_COLUMNS = (
-    "person",
-    "labels",
-    "with others %",
-    "consensus %",
-    "sens",
-    "spec",
-    "upheld %",
-    "imported %",
-    "checks %",
-    "repeats %",
-    "median s",
-    "fast %",
-    "unblinded",
-)
-
-
-def _people(people: Sequence[AnnotatorQuality]) -> str:
-    if not people:
-        return ""
-    kept = filled(people)
-    rows = [PEOPLE_COLUMNS, *(person_cells(person) for person in people[:SHOWN])]
-    table = aligned([tuple(row[column] for column in kept) for row in rows])
-    more = len(people) - SHOWN
-    return table + (f"\n… and {more:,} more; --json has them all" if more > 0 else "")
-
-
-def filled(people: Sequence[AnnotatorQuality]) -> list[int]:
-    """The columns in which somebody has something: places in `PEOPLE_COLUMNS`, the first two always."""
-    rows = [person_cells(person) for person in people]
-    return [
-        column
-        for column in range(len(PEOPLE_COLUMNS))
-        if column < 2 or any(row[column] not in (NONE, "0") for row in rows)
-    ]
-
-
-def person_cells(person: AnnotatorQuality) -> tuple[str, ...]:
-    """A person's row, in the order of `PEOPLE_COLUMNS`."""
-    seconds = NONE if person.median_ms is None else f"{person.median_ms / 1000:.1f}"
-    return (
-        inert(person.name),
-        f"{person.labels:,}",
-        share(person.with_others),
-        share(person.consensus),
-        number(person.sensitivity),
-        number(person.specificity),
-        share(person.upheld),
-        share(person.imported),
-        share(person.checks),
-        share(person.repeats),
-        seconds,
-        percent(person.fast.share),
-        f"{person.unblinded:,}",
-    )
-
-
-def share(found: Share) -> str:
-    """A share with its n: ``"81.2 (16)"``."""
-    return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
-
-
-def _table(title: str, names: Sequence[str], groups: Sequence[GroupFigures]) -> str:
-    rows = [(title, "items", "agree %", "95 % interval", "alpha", "95 % interval", "AC1")]
-    rows += [(inert(name), *group_cells(group)) for name, group in zip(names, groups, strict=True)]
-    return aligned(rows[: SHOWN + 1])
-
-
-def group_cells(group: Figures) -> tuple[str, str, str, str, str, str]:
-    """A group's figures: paired items, agreement, alpha and AC1 with their intervals."""
-    return (
-        f"{group.paired:,}",
-        percent(group.percent_agreement),
-        _percents(group.percent_ci),
-        number(group.krippendorff_alpha),
-        ends(group.alpha_ci),
-        number(group.gwet_ac1),
-    )
-
-
-def group_name(name: str, by: str | None) -> str:
-    """A group in words."""
-    if by in ("type", "subtype") and name != UNTYPED:
-        return type_display(name)
-    return name or NAMELESS
-
-
 def ends(interval: Ends | None) -> str:
     """A coefficient's interval."""
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
@@ -238,3 +162,69 @@ def ends(interval: Ends | None) -> str:
 
 def _percents(interval: Ends | None) -> str:
     return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
+
+
+def share(found: Share) -> str:
+    """A share with its n: ``"81.2 (16)"``."""
+    return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
+
+
+_PEOPLE: Columns[AnnotatorQuality] = (
+    word("person", lambda person: inert(person.name)),
+    count("labels", lambda person: person.labels),
+    column("with others %", lambda person: person.with_others, share),
+    column("consensus %", lambda person: person.consensus, share),
+    figure("sens", lambda person: person.sensitivity),
+    figure("spec", lambda person: person.specificity),
+    column("upheld %", lambda person: person.upheld, share),
+    column("imported %", lambda person: person.imported, share),
+    column("checks %", lambda person: person.checks, share),
+    column("repeats %", lambda person: person.repeats, share),
+    text("median s", lambda person: NONE if person.median_ms is None else f"{person.median_ms / 1000:.1f}"),
+    column("fast %", lambda person: person.fast.share, percent),
+    count("unblinded", lambda person: person.unblinded),
+)
+
+
+def _people(people: Sequence[AnnotatorQuality]) -> str:
+    if not people:
+        return ""
+    return listed([_PEOPLE[place] for place in filled(people)], people[:SHOWN]) + _more(people)
+
+
+def filled(people: Sequence[AnnotatorQuality]) -> list[int]:
+    """The columns in which somebody has something, by their places: the first two always."""
+    rows = list(map(person_cells, people))
+    return [place for place in range(len(_PEOPLE)) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
+
+
+def person_cells(person: AnnotatorQuality) -> tuple[str, ...]:
+    """A person's row."""
+    return cells(_PEOPLE, person)
+
+
+_GROUPS: Columns[Figures] = (
+    count("items", lambda group: group.paired),
+    column("agree %", lambda group: group.percent_agreement, percent),
+    column("95 % interval", lambda group: group.percent_ci, _percents),
+    figure("alpha", lambda group: group.krippendorff_alpha),
+    column("95 % interval", lambda group: group.alpha_ci, ends),
+    figure("AC1", lambda group: group.gwet_ac1),
+)
+
+
+def group_cells(group: Figures) -> tuple[str, ...]:
+    """A group's figures: paired items, agreement, alpha and AC1 with their intervals."""
+    return cells(_GROUPS, group)
+
+
+def _table(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
+    names: Columns[GroupFigures] = (word(title, lambda group: inert(group_name(group.group, by))),)
+    return listed((*names, *_GROUPS), groups[:SHOWN])
+
+
+def group_name(name: str, by: str | None) -> str:
+    """A group in words."""
+    if by in ("type", "subtype") and name != UNTYPED:
+        return type_display(name)
+    return name or NAMELESS

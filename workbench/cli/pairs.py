@@ -33,8 +33,7 @@ def command(database: str, verifier: str, by: str | None, gold: Any, where: tupl
 
     It needs questions with exactly one correct and one incorrect completion; a tie is wrong.
     """
-    from workbench.services.measuring.pairing import pairs
-    from workbench.services.measuring.scores_text import pairs_text
+    from workbench.services.measuring.pairing import pairs, pairs_text
 
     with project_at(database) as project:
         report = pairs(project, verifier, by=by, gold=gold, selection=selection_of(where))

@@ -61,8 +61,7 @@ def command(
     rows count as wrong here unless --protocol says otherwise: so did the paper's.
     """
     from workbench.model.paper import PAPER_NUMBERS
-    from workbench.services.reporting.paper import PaperFigures, paper_tables
-    from workbench.services.reporting.paper_text import tables_text
+    from workbench.services.reporting.paper import PaperFigures, paper_tables, tables_text
 
     pairs = [key_and_value(text, "--pair") for text in given]
     with project_at(database) as project:

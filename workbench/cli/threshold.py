@@ -61,8 +61,7 @@ def command(
     """
     from msgspec import structs
 
-    from workbench.services.measuring.scores_text import threshold_text
-    from workbench.services.measuring.thresholds import fit
+    from workbench.services.measuring.thresholds import fit, threshold_text
     from workbench.services.measuring.thresholds import save as start
 
     with project_at(database) as project:

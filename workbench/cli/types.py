@@ -14,8 +14,7 @@ from workbench.cli.common import database_argument, json_option, print_json, pri
 @json_option
 def command(database: str, verifier: str, questions: bool, as_json: bool) -> None:
     """Show how the answer types that a model suggests agree with those in force."""
-    from workbench.services.labelling.suggesting import suggestions, type_report
-    from workbench.services.measuring.scores_text import types_text
+    from workbench.services.labelling.suggesting import suggestions, type_report, types_text
 
     if questions and as_json:
         raise click.UsageError("--questions prints JSON lines; leave --json out.")

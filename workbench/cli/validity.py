@@ -32,7 +32,7 @@ def command(database: str, verifiers: tuple[str, ...], gold: Any, where: tuple[s
     or runs; judges that chose the data are named (workbench selected-by).
     """
     from workbench.services.measuring.validity import validity
-    from workbench.services.measuring.validity_text import validity_text
+    from workbench.services.measuring.validity_words import validity_text
 
     with project_at(database) as project:
         report = validity(project, verifiers, gold=gold, selection=selection_of(where))

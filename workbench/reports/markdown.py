@@ -26,7 +26,7 @@ from workbench.reports.document import (
 )
 from workbench.reports.figures import percentage
 from workbench.reports.passages import limited
-from workbench.reports.plot_text import lines_text
+from workbench.reports.table_text import lines_text
 
 _BAR = 50
 """Characters from 0 to 1 in a plot."""

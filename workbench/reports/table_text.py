@@ -1,4 +1,4 @@
-"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs)."""
+"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs); and a plot, a bar a value."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ import io
 from collections.abc import Iterable, Sequence
 from textwrap import fill
 
+from workbench.render.bars import NONE, bar
 from workbench.render.inert import inert
 from workbench.render.tables import width
-from workbench.reports.document import Cell, Head, Table
+from workbench.reports.document import Cell, Head, Lines, Table
+from workbench.reports.figures import percentage
 
 _WIDTH = 100
 _INDENT = "  "
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+_BAR = 40
+"""Cells of the longest bar."""
 
 
 def plain_table(table: Table) -> str:
@@ -194,3 +199,17 @@ def _rules(line: Sequence[Head]) -> list[str]:
             rules.append(rf"\cmidrule(lr){{{at}-{at + heading.span - 1}}}")
         at += heading.span
     return ["".join(rules)] if rules else []
+
+
+def lines_text(plot: Lines) -> str:
+    """Every series with a bar a tick."""
+    most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
+    wide = max(map(len, plot.ticks), default=0)
+    parts = []
+    for one in plot.series:
+        parts.append(inert(one.name))
+        for tick, value in zip(plot.ticks, one.values, strict=True):
+            figure = percentage(value) if plot.shares else NONE if value is None else f"{value:,.0f}"
+            drawn = bar((value or 0.0) / most, _BAR).rstrip()
+            parts.append(f"  {inert(tick):>{wide}}  {figure:>7}  {drawn}".rstrip())
+    return "\n".join(parts)

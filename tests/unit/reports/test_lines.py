@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.reports.document import Lines, Series
-from workbench.reports.plot_text import lines_text
 from workbench.reports.svg import drawing
+from workbench.reports.table_text import lines_text
 
 PLOT = Lines(
     caption="What <b>changes</b>",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import structs
 
 from workbench.model.licences import hub_licence
 from workbench.model.publication import COLUMNS, PublishedFile
 from workbench.render.bars import counted
+from workbench.render.inert import inert
 from workbench.reports.card.contents import CardContents, SetContents
-from workbench.reports.card.front_matter import Value, front_matter
-from workbench.reports.card.methods import methods
-from workbench.reports.card.sections import KINDS, SECTIONS
+from workbench.reports.card.sections import KINDS, SECTIONS, methods
 from workbench.reports.document import (
     Case,
     Document,
@@ -39,6 +41,11 @@ _FOLDERS = (
 _TAGS = ("verifier-evaluation", "llm-as-a-judge", "answer-verification", "reward-model", "verifier-workbench")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _MORE = "1M<n<10M"
+
+_NO_YAML = re.compile("[\ufffe\uffff]")
+"""What JSON may hold as it is and YAML may not, besides what `inert` shows otherwise."""
+
+Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value]"
 
 
 def card_text(card: CardContents) -> str:
@@ -155,3 +162,41 @@ def _files(card: CardContents) -> Section:
         ),
     ]
     return Section("versions", "Versions and hashes", (Facts(tuple(facts)), table(caption, _FILES, card.files)))
+
+
+def front_matter(values: Mapping[str, Value]) -> str:
+    """The block with its dashes.
+
+    Args:
+        values: Keys are ours, plain words; texts may hold anything, and have no invisible characters afterwards.
+    """
+    return "\n".join(["---", *_mapping(values), "---", ""])
+
+
+def _mapping(values: Mapping[str, Value]) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, str | int):
+            yield f"{key}: {_scalar(value)}"
+        elif not value:
+            yield f"{key}: {'{}' if isinstance(value, Mapping) else '[]'}"
+        else:
+            yield f"{key}:"
+            yield from _below(value)
+
+
+def _below(value: Sequence[Value] | Mapping[str, Value]) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        yield from (f"  {line}" for line in _mapping(value))
+        return
+    for element in value:
+        if isinstance(element, str | int):
+            yield f"  - {_scalar(element)}"
+            continue
+        lines = _mapping(element) if isinstance(element, Mapping) else _below(element)
+        for number, line in enumerate(lines):
+            yield f"  {'  ' if number else '- '}{line}"
+
+
+def _scalar(value: str | int) -> str:
+    text = json.dumps(inert(value) if isinstance(value, str) else value, ensure_ascii=False)
+    return _NO_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

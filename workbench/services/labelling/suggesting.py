@@ -10,13 +10,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from workbench.errors import UsageError
+from workbench.model import reasons
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion
+from workbench.model.taxonomy import type_display
+from workbench.render.bars import counted
+from workbench.render.columns import interval
+from workbench.render.inert import inert
+from workbench.reports.table import Columns, count, listed, word
 from workbench.services.labelling import ledger
 from workbench.services.measuring.accuracy import complete_run
 from workbench.services.project import Project
 from workbench.store import people
 from workbench.store import runs as stored_runs
 from workbench.store import suggestions as stored
+
+_WORST_CELLS = 10
 
 
 def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
@@ -88,3 +96,28 @@ def _run(project: Project, verifier: str) -> int:
             f"Ask a model for them: workbench verify DB {ANSWER_TYPE} -o base_url=… -o model=…",
         )
     return row.id
+
+
+def types_text(report: TypeReport) -> str:
+    """Agreement of suggested types with those in force, and where they differ most."""
+    lines = [
+        f"{inert(report.verifier)}, run {report.run}: {counted(report.questions, 'question')}, "
+        f"{report.suggested:,} with a suggestion, {report.untyped:,} of these without a type in force"
+    ]
+    lines += [f"  no suggestion: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
+    if report.accuracy is None or report.type_accuracy is None:
+        return "\n".join([*lines, "No question has both a suggestion and a type in force."]) + "\n"
+    lines.append(
+        f"same subtype {report.accuracy:.3f} {interval(report.ci)} ({report.agree:,} of {report.compared:,}), "
+        f"same type {report.type_accuracy:.3f}"
+    )
+    apart = sorted((cell for cell in report.confusion if cell.subtype != cell.suggested), key=lambda cell: -cell.n)
+    if apart:
+        columns: Columns[TypeCell] = (
+            word("in force", lambda cell: type_display(cell.subtype)),
+            word("suggested", lambda cell: type_display(cell.suggested)),
+            count("questions", lambda cell: cell.n),
+        )
+        table = listed(columns, apart[:_WORST_CELLS])
+        lines += ["", table]
+    return "\n".join(lines) + "\n"

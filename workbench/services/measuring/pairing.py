@@ -9,7 +9,12 @@ from msgspec import structs
 from workbench.errors import UsageError
 from workbench.model.reward import PairReport, PairRow, Unpaired
 from workbench.model.selection import Selection
+from workbench.model.taxonomy import type_display
 from workbench.model.verdict import GoldChoice
+from workbench.render.bars import counted
+from workbench.render.inert import inert
+from workbench.render.marks import what_marks_mean, with_mark
+from workbench.reports.table import Columns, count, ends, figure, listed, word
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns as every_column
 from workbench.services.measuring.scores import ItemScores, scored
@@ -89,3 +94,27 @@ def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
         parts = {name: getattr(found, name)[chosen] for name in ("row", "correct", "incorrect")}
         rows.append(pair_row(columns.names[place], structs.replace(found, **parts)))
     return sorted(rows, key=lambda row: group_order(row.group or ""))
+
+
+def pairs_text(report: PairReport) -> str:
+    """Pairwise accuracy by group."""
+    columns: Columns[PairRow] = (
+        word("group", lambda row: _group(row, report.by)),
+        count("pairs", lambda row: row.n),
+        figure("accuracy", lambda row: row.accuracy),
+        ends(lambda row: row.ci),
+        count("ties", lambda row: row.ties),
+    )
+    table = listed(columns, report.rows)
+    left_out = "" if report.paired == report.questions else f"  left out: {unpaired_in_words(report.unpaired)}\n"
+    return (
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}, gold {report.gold_choice}: "
+        f"{report.paired:,} of {counted(report.questions, 'question')} paired\n{left_out}\n{table}\n"
+        + "".join(f"{inert(note)}\n" for note in what_marks_mean(report.selection_judges))
+    )
+
+
+def _group(row: PairRow, by: str | None) -> str:
+    if row.group is None:
+        return "all"
+    return type_display(row.group) if by in ("type", "subtype") else row.group

@@ -12,6 +12,10 @@ from workbench.model.reward import Method, ThresholdReport
 from workbench.model.run import RunInfo
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.render.bars import counted
+from workbench.render.inert import inert
+from workbench.render.marks import what_marks_mean, with_mark
+from workbench.reports.table import Columns, count, ends, figure, listed, word
 from workbench.services.items.choosing import choose, make
 from workbench.services.measuring import selected_by
 from workbench.services.measuring.columns import columns as every_column
@@ -115,3 +119,33 @@ def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, pr
     kept = AccuracyColumns(outcome=outcome, gold=columns.gold[chosen], question=columns.question[chosen], score=score)
     (row,) = accuracy_rows(columns.verifier, kept, protocol)
     return structs.replace(row, group=part)
+
+
+_FIGURES: Columns[AccuracyRow] = (
+    word("rows", lambda row: row.group or ""),
+    count("n", lambda row: row.n),
+    figure("accuracy", lambda row: row.accuracy),
+    ends(lambda row: row.ci),
+    figure("AUROC", lambda row: row.auroc),
+    figure("FPR", lambda row: row.fpr),
+    figure("FNR", lambda row: row.fnr),
+)
+
+
+def threshold_text(report: ThresholdReport) -> str:
+    """The threshold, and its figures on both parts of the rows."""
+    table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
+    notes = []
+    if report.in_sample:
+        notes.append("These are the rows it was fitted on, which flatters it: fit on a part with --on.")
+    if report.shared_questions:
+        notes.append(f"{counted(report.shared_questions, 'question')} have rows in both parts.")
+    if report.unscored:
+        notes.append(f"{counted(report.unscored, 'row')} without a score, undecided.")
+    notes += map(inert, what_marks_mean(report.selection_judges))
+    return (
+        f"{inert(with_mark(report.verifier, report.selection_judges))}, run {report.run}: "
+        f"correct if the score is at least {report.threshold!r}\n"
+        f"fitted for {report.method} on {inert(report.on)}\n"
+        f"protocol {report.protocol}, gold {report.gold_choice}\n\n{table}\n" + "".join(f"{note}\n" for note in notes)
+    )

@@ -1,11 +1,14 @@
-"""Findings in plain words."""
+"""Findings in plain words, one by one and as a whole report."""
 
 from __future__ import annotations
 
+from itertools import groupby
+from textwrap import fill
 from typing import TYPE_CHECKING
 
-from workbench.model.validity import Check
+from workbench.model.validity import Check, ValidityReport
 from workbench.render.bars import counted
+from workbench.render.inert import inert
 
 if TYPE_CHECKING:
     from workbench.analysis.validity.strata import Effect
@@ -30,6 +33,8 @@ _MEANING: dict[Check, str] = {
     "other-script": "its verdicts follow the language",
     "undecided-by-gold": "accuracy on decided items alone would mislead",
 }
+
+_WIDTH = 100
 
 
 def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> str:
@@ -91,3 +96,23 @@ def ceiling(source: str, highest: float, ends: tuple[float, float], wrong: float
 def _percent(share: float, ci: tuple[float, float], decimals: int = 1) -> str:
     low, high = (f"{100 * end:.{decimals}f}" for end in ci)
     return f"{100 * share:.{decimals}f} % [{low}, {high}]"
+
+
+def validity_text(report: ValidityReport) -> str:
+    """One sentence a check, by verifier; what stands out is marked."""
+    sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
+    lines = [f"gold {report.gold_choice} ({sources}); * a difference that stands out, a share above none"]
+    for verifier, findings in groupby(report.findings, key=lambda finding: finding.verifier):
+        lines += ["", inert(verifier or "labels")]
+        for finding in findings:
+            mark = "*" if finding.stands_out else " "
+            lines.append(
+                fill(
+                    f"{finding.check}: {inert(finding.sentence)}",
+                    _WIDTH,
+                    initial_indent=f"{mark} ",
+                    subsequent_indent="    ",
+                    break_on_hyphens=False,
+                )
+            )
+    return "\n".join([*lines, *(f"\n{fill(note, _WIDTH)}" for note in report.notes)]) + "\n"

@@ -23,11 +23,13 @@ from workbench.model.report import AccuracyRow
 from workbench.model.selection import Condition, Selection
 from workbench.model.taxonomy import UNTYPED
 from workbench.model.verdict import GoldChoice, Protocol3
+from workbench.reports.paper import paper_table
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.columns import columns
 from workbench.services.measuring.comparing import compare
 from workbench.services.measuring.judged import judges_of
 from workbench.services.measuring.pairing import pairs
+from workbench.services.measuring.table_files import WRITERS, TableFormat
 from workbench.services.project import Project
 from workbench.services.reporting.card import counts_table
 from workbench.services.reporting.counting import GoldItems, has_scores, unpaired
@@ -223,3 +225,9 @@ def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[Accuracy
         rows += [row for row in by_type if row.verifier == name]
         rows += [row for row in by_subtype if row.verifier == name and row.group not in (None, UNTYPED)]
     return rows
+
+
+def tables_text(found: PaperTables, format: TableFormat) -> str:
+    """All tables, one below the other."""
+    write = WRITERS[format]
+    return "\n".join(write(table) for one in found.tables for table in paper_table(one))

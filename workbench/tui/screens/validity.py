@@ -8,7 +8,7 @@ from workbench.model.validity import Finding, ValidityReport
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring.table_files import write_beside
 from workbench.services.measuring.validity import validity
-from workbench.services.measuring.validity_text import validity_text
+from workbench.services.measuring.validity_words import validity_text
 from workbench.tui.actions import Action
 from workbench.tui.switches import following
 from workbench.tui.table_screen import TableScreen

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.render.inert import inert
-from workbench.reports.card.front_matter import front_matter
+from workbench.reports.card.document import front_matter
 
 TEXTS = st.text(max_size=30) | st.sampled_from(
     [

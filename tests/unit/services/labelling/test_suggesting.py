@@ -12,10 +12,9 @@ from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores, types
 from workbench.errors import UsageError
 from workbench.model.suggestion import ANSWER_TYPE, TypeCell
-from workbench.services.labelling.suggesting import suggested_type, suggestions, type_report
+from workbench.services.labelling.suggesting import suggested_type, suggestions, type_report, types_text
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.comparing import comparable
-from workbench.services.measuring.scores_text import types_text
 from workbench.services.project import Project
 from workbench.store.blind import open_blind
 

@@ -12,8 +12,7 @@ from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.errors import UsageError
 from workbench.model.reward import Unpaired
 from workbench.model.selection import Selection, parse_condition
-from workbench.services.measuring.pairing import pairs
-from workbench.services.measuring.scores_text import pairs_text
+from workbench.services.measuring.pairing import pairs, pairs_text
 from workbench.services.project import Project
 
 

@@ -12,8 +12,7 @@ from tests.helpers import make_project
 from tests.unit.services.measuring.scored_runs import add_complete_run, scores
 from workbench.errors import UsageError
 from workbench.model.selection import Selection, parse_condition
-from workbench.services.measuring.scores_text import threshold_text
-from workbench.services.measuring.thresholds import fit
+from workbench.services.measuring.thresholds import fit, threshold_text
 from workbench.services.project import Project
 
 ITEMS = 200

@@ -13,8 +13,7 @@ from workbench.services.labelling.agreement.text import agreement_text
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.tables import accuracy_table
 from workbench.services.project import Project
-from workbench.services.reporting.paper import PaperFigures, paper_tables
-from workbench.services.reporting.paper_text import tables_text
+from workbench.services.reporting.paper import PaperFigures, paper_tables, tables_text
 
 
 def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:

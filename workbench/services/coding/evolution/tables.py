@@ -14,9 +14,8 @@ from workbench.render.bars import NONE
 from workbench.render.columns import number
 from workbench.reports.document import Document, Facts, Lines, Section, Series, Table, heads, row
 from workbench.reports.figures import percentage
-from workbench.reports.plot_text import lines_text
 from workbench.reports.table import Column, Columns, column, count, table, word
-from workbench.reports.table_text import plain_table
+from workbench.reports.table_text import lines_text, plain_table
 from workbench.services.coding.evolution.evolving import SKIPPED
 
 _TENTHS = tuple(f"{10 * tenth}–{10 * tenth + 10}" for tenth in range(10))

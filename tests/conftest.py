@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sqlite3
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,10 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("workbench")
+
+# Compiled once, whatever the surroundings say: tests start hundreds of processes.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @pytest.fixture(scope="session")
@@ -56,6 +61,18 @@ def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER_VARIABLE, str(tmp_path_factory.mktemp("configuration")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heeded() -> None:
+    """Tests started in the background ignore it, and what they start would, too."""
+    heed_ctrl_c()
+
+
+def heed_ctrl_c() -> None:
+    """Take ctrl-C as a program does that was started by hand."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +97,13 @@ def test_no_machine_paths_or_registry_addresses() -> None:
             text = place.read_bytes().decode("utf-8", "replace")
             found += [f"{place.name}: {match[0]}" for match in pattern.finditer(text)]
     assert found == []
+
+
+def test_ctrl_c_is_heeded_by_what_tests_in_the_background_start() -> None:
+    asked = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    program = (
+        "import signal, subprocess, sys; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+        "from tests.conftest import heed_ctrl_c; heed_ctrl_c();"
+        f"subprocess.run([sys.executable, '-c', {asked!r}], check=True)"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True) == "True\n"

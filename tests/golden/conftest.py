@@ -1,5 +1,5 @@
 """The app's screens are among what is frozen."""
 
-from tests.tui.conftest import _sheets_are_parsed_once
+from tests.tui.conftest import _apps_are_quick
 
-__all__ = ["_sheets_are_parsed_once"]
+__all__ = ["_apps_are_quick"]

@@ -1,26 +1,17 @@
-"""What makes hundreds of apps in one process start faster."""
+"""What makes hundreds of apps in one process start, and tests on them go on, faster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
+
+from tests.tui.quiet import pilots_wait_for_the_loop
+from tests.tui.styles import sheets_are_shared
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _sheets_are_parsed_once() -> Iterator[None]:
-    """Each app parses the same style sheets anew, a tenth of a second each time: here the first one does."""
-    parse, parsed = Stylesheet._parse_rules, dict[Any, list[RuleSet]]()
-
-    def remembered(self: Stylesheet, *arguments: Any, **named: Any) -> list[RuleSet]:
-        key = (frozenset(self._variables.items()), arguments, frozenset(named.items()))
-        if key not in parsed:
-            parsed[key] = parse(self, *arguments, **named)
-        return parsed[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Stylesheet, "_parse_rules", remembered)
+def _apps_are_quick() -> Iterator[None]:
+    """A style sheet is worked on once, and a pilot goes on as soon as the app rests."""
+    with sheets_are_shared(), pilots_wait_for_the_loop():
         yield

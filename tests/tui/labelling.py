@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from tests.helpers import make_project
-from tests.tui.stage import settle
+from tests.tui.stage import press, settle
 from workbench.services.labelling import people
 from workbench.services.project import Project
 from workbench.services.settings import Settings
@@ -88,9 +88,7 @@ class Desktop:
         await settle(self.pilot)
 
     async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
-            await self.settle()
+        await press(self.pilot, *keys)
 
     def text(self) -> str:
         """All that is on the terminal, popups included."""

@@ -12,6 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 from textual.worker import WorkerCancelled, WorkerFailed
 
+from tests.tui.quiet import quiet
 from workbench.model.selection import Selection
 from workbench.model.verdict import Outcome, Verdict
 from workbench.services.project import Project
@@ -22,6 +23,9 @@ from workbench.tui.app import WorkbenchApp
 AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 
 SIZES = [(80, 24), (120, 40)]
+SETTLING = 50
+"""Times that one piece of work may begin another before it is settled."""
+
 HOSTILE = ["[bold]x[/]", "[/]", "\x1b[31m", "[red", "$text-error"]
 """Names that would be markup, terminal control or style if they were not data."""
 
@@ -43,11 +47,27 @@ async def opened(
 
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until background work has ended, well or not, and its results are shown."""
-    for _ in range(3):
+    for _ in range(SETTLING):
+        await worked(pilot)
+        await pilot.pause()
+        if is_idle(pilot):
+            return
+
+
+async def worked(pilot: Pilot[None]) -> None:
+    """Wait until background work has ended, well or not, and is taken in; what has changed is not drawn yet."""
+    for _ in range(SETTLING):
         # Work that fails just now is the screen's to tell; that of a screen that was left is cancelled.
         with suppress(WorkerFailed, WorkerCancelled):
             await pilot.app.workers.wait_for_complete()
-        await pilot.pause()
+        await quiet()
+        if is_idle(pilot):
+            return
+
+
+def is_idle(pilot: Pilot[None]) -> bool:
+    """Whether no work goes on in the background."""
+    return all(worker.is_finished for worker in pilot.app.workers)
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
@@ -60,10 +80,11 @@ async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys, each when the one before has had its effect."""
+    """Press keys, each when the one before has had its effect; what they led to is drawn once."""
     for key in keys:
         await pilot.press(key)
-        await settle(pilot)
+        await worked(pilot)
+    await settle(pilot)
 
 
 def screen_of(app: App[None], kind: type[AnyScreen]) -> AnyScreen:

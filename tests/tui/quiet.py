@@ -1,0 +1,108 @@
+"""When an app has nothing left to do, told by its event loop and not by a clock.
+
+Textual's pilot takes an app to be idle once its process uses little of the processor for a fiftieth of a second, five
+times a key, and asks every widget each time. Here it is idle when no callback is ready, none is due within a frame, and
+no worker computes. What is drawn is drawn then, once, not at each frame: no terminal is there to show those between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol, cast
+
+import pytest
+from rich.console import RenderableType
+from textual import _wait, app, pilot
+from textual._compositor import Compositor
+from textual._context import active_app
+from textual.constants import MAX_FPS
+
+FRAME_S = 1.5 / MAX_FPS
+"""What is drawn at the next frame is waited for."""
+
+TURNS = 10_000
+"""Of the loop: one that goes on for longer never rests, and what then is on the screen has to do."""
+
+DRAWINGS = 3
+"""One after the other, each of what the one before has brought."""
+
+_drawn = Compositor.render_update
+
+
+async def quiet(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until the loop rests; takes what `textual._wait.wait_for_idle` takes.
+
+    While a worker runs, in its thread, that it stands still is told as Textual does.
+    """
+    await _rest()
+    running = active_app.get(None)
+    if running is not None and any(not worker.is_finished for worker in running.workers):
+        await _wait.wait_for_idle(min_sleep, max_sleep)
+        await _rest()
+
+
+class _Loop(Protocol):
+    """What asyncio's own loops know of what they have to do."""
+
+    _ready: deque[asyncio.Handle]
+    _scheduled: list[asyncio.TimerHandle]
+
+    def time(self) -> float: ...
+
+
+async def _rest() -> None:
+    loop = cast(_Loop, asyncio.get_running_loop())
+    for _ in range(TURNS):
+        await asyncio.sleep(0)
+        if loop._ready:
+            continue
+        due = [timer.when() for timer in loop._scheduled if not timer.cancelled()]
+        pause = min(due, default=float("inf")) - loop.time()
+        if pause > FRAME_S:
+            return
+        await asyncio.sleep(max(pause, 0))
+
+
+async def _screen_is_done(self: pilot.Pilot[object], timeout: float = 30.0) -> bool:
+    await _rest()
+    return True
+
+
+async def _pause(self: pilot.Pilot[object], delay: float | None = None) -> None:
+    await (quiet() if delay is None else asyncio.sleep(delay))
+    running = self.app
+    running.screen._on_timer_update()
+    # Drawing may ask for what is to be drawn.
+    for _ in range(DRAWINGS):
+        if not draw(running):
+            break
+        await _rest()
+
+
+def draw(running: app.App[object]) -> bool:
+    """Draw what has changed on the present screen; false if nothing has."""
+    screen = running.screen
+    if not screen._compositor._dirty_regions:
+        return False
+    running._display(screen, _drawn(screen._compositor, screen_stack=running._background_screens))
+    return True
+
+
+def _drawn_later(self: Compositor, full: bool = False, **named: Any) -> RenderableType | None:
+    """What is drawn of a whole screen, as pictures are; otherwise leave what is to be drawn marked so."""
+    return _drawn(self, full, **named) if full else None
+
+
+@contextmanager
+def pilots_wait_for_the_loop() -> Iterator[None]:
+    """Let every pilot wait so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app, "wait_for_idle", quiet)
+        patch.setattr(pilot, "wait_for_idle", quiet)
+        patch.setattr(pilot.Pilot, "_wait_for_screen", _screen_is_done)
+        patch.setattr(pilot.Pilot, "pause", _pause)
+        patch.setattr(Compositor, "render_update", _drawn_later)
+        yield

@@ -1,0 +1,68 @@
+"""Style sheets that hundreds of apps in one process share: parsed once, and matched once with the same path of nodes.
+
+Each app would do both anew, which is a fifth of all that the tests of the screens cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+
+
+class _Matches(dict[tuple[Any, ...], Any]):
+    """Rules by what selectors may ask of a node: Textual's cache of one update, with a path in place of a parent.
+
+    Textual keeps what asks for siblings out of it.
+    """
+
+    def __init__(self) -> None:
+        self._rules: dict[Hashable, Any] = {}
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return self._rules.get((_path(key[0]), key[1:]), default)
+
+    def __setitem__(self, key: tuple[Any, ...], rules: Any) -> None:
+        self._rules[_path(key[0]), key[1:]] = rules
+
+
+def _path(node: DOMNode | None) -> Hashable:
+    if node is None:
+        return None
+    path = node.css_path_nodes
+    state = [(one._css_type_name, one._id, one.classes, one._pseudo_classes_cache_key) for one in path]
+    return (*state, path[0].pseudo_classes)
+
+
+@contextmanager
+def sheets_are_shared() -> Iterator[None]:
+    """Let every app use what others have found out."""
+    parse, apply = Stylesheet._parse_rules, Stylesheet.apply
+    parsed = dict[Any, list[RuleSet]]()
+    matches = dict[tuple[int, ...], _Matches]()
+    own = WeakKeyDictionary[Stylesheet, tuple[list[RuleSet], _Matches]]()
+
+    def parsed_once(self: Stylesheet, *arguments: Any, **named: Any) -> list[RuleSet]:
+        key = (frozenset(self._variables.items()), arguments, frozenset(named.items()))
+        if key not in parsed:
+            parsed[key] = parse(self, *arguments, **named)
+        return parsed[key]
+
+    def matched_once(self: Stylesheet, node: DOMNode, *, animate: bool = False, cache: object = None) -> None:
+        found = own.get(self)
+        if found is None or found[0] is not self.rules:
+            # Rules are never let go, so no other has one's id.
+            found = own[self] = (self.rules, matches.setdefault(tuple(map(id, self.rules)), _Matches()))
+        apply(self, node, animate=animate, cache=found[1])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parsed_once)
+        patch.setattr(Stylesheet, "apply", matched_once)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)
+        yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import chdir, nullcontext, redirect_stderr, redirect_stdout
+from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -12,8 +13,12 @@ from subprocess import CompletedProcess
 import pytest
 
 from workbench.cli import main
+from workbench.verifiers.execution import levels
 
 Call = Callable[..., tuple[int, str, str]]
+
+surveyed = cache(levels.survey)
+"""What the doctor finds of the sandboxes, found once: all attacks on each take ten seconds of a processor."""
 
 
 def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
@@ -21,6 +26,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
 
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["workbench", *map(str, arguments)])
+        monkeypatch.setattr(levels, "survey", surveyed)
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capfd.readouterr()
@@ -35,6 +41,7 @@ def run(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
     command = ["workbench", *map(str, arguments)]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
         patch.setattr(sys, "argv", command)
+        patch.setattr(levels, "survey", surveyed)
         with chdir(cwd) if cwd else nullcontext(), pytest.raises(SystemExit) as ended:
             main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]

@@ -279,7 +279,7 @@ def templates(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_every_invariant_holds_whatever_people_do(templates: list[Path]) -> None:
-    run(templates, examples=16, steps=25)
+    run(templates, examples=6, steps=25)
 
 
 @pytest.mark.soak

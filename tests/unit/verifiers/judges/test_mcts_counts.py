@@ -17,13 +17,14 @@ from workbench.verifiers.judges.mcts.options import mcts_options
 
 WRITING = ("generate", "reformat", "validate")
 CHEAP = {"reward_tests": "per_item", "reuse": "subtask"}
-TABLE: list[tuple[dict[str, str], dict[str, str], int, float]] = [
-    # Options, fixed replies, seeds, calls an item beside the tests': g takes one, so all are 1 less than with two.
-    ({}, {}, 20, 465),
-    ({"reward_tests": "per_item", "beta": "1"}, {}, 500, 171),
-    ({**CHEAP, "beta": "1"}, {}, 100, 63.8),
-    ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "NOT MATCH"}, 100, 29.8),
-    ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "MATCH"}, 100, 45.8),
+TABLE: list[tuple[dict[str, str], dict[str, str], int, int, float]] = [
+    # Options, fixed replies, all seeds, some, calls an item beside the tests': g takes one, so all are 1 less than with
+    # two.
+    ({}, {}, 20, 5, 465),
+    ({"reward_tests": "per_item", "beta": "1"}, {}, 500, 40, 171),
+    ({**CHEAP, "beta": "1"}, {}, 100, 40, 63.8),
+    ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "NOT MATCH"}, 100, 40, 29.8),
+    ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "MATCH"}, 100, 40, 45.8),
 ]
 SWITCHES: list[dict[str, str]] = [
     {},
@@ -59,29 +60,41 @@ def searched(seeds: int, fixed: dict[str, str] | None = None, /, **options: str)
     return asyncio.run(all_of_them())
 
 
-@pytest.mark.parametrize(("options", "fixed", "seeds", "calls"), TABLE)
+@pytest.mark.soak
+@pytest.mark.parametrize(("options", "fixed", "seeds", "_some", "calls"), TABLE)
 def test_calls_an_item_are_on_average_as_described(
-    options: dict[str, str], fixed: dict[str, str], seeds: int, calls: float
+    options: dict[str, str], fixed: dict[str, str], seeds: int, _some: int, calls: float
 ) -> None:
+    check_average(options, fixed, seeds, calls, 0.02)
+
+
+@pytest.mark.parametrize(("options", "fixed", "_all", "seeds", "calls"), TABLE)
+def test_calls_of_a_few_items_are_about_as_described(
+    options: dict[str, str], fixed: dict[str, str], _all: int, seeds: int, calls: float
+) -> None:
+    check_average(options, fixed, seeds, calls, 0.05)
+
+
+def check_average(options: dict[str, str], fixed: dict[str, str], seeds: int, calls: float, rel: float) -> None:
     total = Counter[str]()
     for coin, trace in searched(seeds, fixed, **options):
         counts = coin.counts
         assert counts == recounted(trace)
         total += counts
-    assert sum(total[step] for step in total if step not in WRITING) / seeds == pytest.approx(calls, rel=0.02)
+    assert sum(total[step] for step in total if step not in WRITING) / seeds == pytest.approx(calls, rel=rel)
     if "reuse" not in options:
-        assert (total["analyse"] + total["summarise"]) / seeds == pytest.approx(120, rel=0.02)
+        assert (total["analyse"] + total["summarise"]) / seeds == pytest.approx(120, rel=rel)
         assert total["self-assess"] / seeds == pytest.approx(8, rel=0.05)
 
 
 def test_calls_with_the_history_in_the_prompt_are_as_described() -> None:
-    pairs = [coin.counts["analyse"] for coin, _ in searched(100, reuse="history", reward="self_consistency")]
-    assert 2 * mean(pairs) == pytest.approx(74.1, rel=0.02)
+    pairs = [coin.counts["analyse"] for coin, _ in searched(30, reuse="history", reward="self_consistency")]
+    assert 2 * mean(pairs) == pytest.approx(74.1, rel=0.05)
 
 
 @pytest.mark.parametrize("options", SWITCHES)
 def test_calls_are_those_the_stored_tree_says(options: dict[str, str]) -> None:
-    for coin, trace in searched(4, **options):
+    for coin, trace in searched(2, **options):
         assert coin.counts == recounted(trace)
         check_visits(trace)
         if trace["options"]["reuse"] == "none":
@@ -111,6 +124,6 @@ def test_a_null_action_asks_nothing() -> None:
     [{}, {"reward_tests": "per_item"}, {"depth": "4", "rollouts": "6"}, {"selection": "uct"}, {"rollouts": "1"}],
 )
 def test_the_estimate_is_the_mean(options: dict[str, str]) -> None:
-    calls = mean(len(coin.calls) for coin, _ in searched(30, reward="self_evaluation", **options))
+    calls = mean(len(coin.calls) for coin, _ in searched(10, reward="self_evaluation", **options))
     estimate = expected_calls(mcts_options({"reward": "self_evaluation", **options}))
-    assert estimate == pytest.approx(calls, rel=0.03)
+    assert estimate == pytest.approx(calls, rel=0.05)

@@ -81,8 +81,10 @@ def _texts(node: ast.AST) -> Iterator[str]:
 
 
 def _commands() -> set[str]:
-    sources = [path for path in Path(workbench.__file__).parent.rglob("*.py") if path.name not in _DOCUMENTED]
-    texts = (text for path in sources for text in _texts(ast.parse(path.read_text(encoding="utf-8"))))
+    files = [path for path in Path(workbench.__file__).parent.rglob("*.py") if path.name not in _DOCUMENTED]
+    sources = [path.read_text(encoding="utf-8") for path in files]
+    advising = (source for source in sources if "workbench " in source and "DB" in source)
+    texts = (text for source in advising for text in _texts(ast.parse(source)))
     return {found[1].partition(". ")[0].rstrip(".:") for text in texts for found in _ADVISED.finditer(text)}
 
 

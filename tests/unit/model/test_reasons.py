@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -48,6 +49,7 @@ def decisions() -> Iterator[tuple[bool | None, str, str]]:
             yield None if outcome is None else bool(outcome), reason, rule
 
 
+@cache
 def reasons() -> set[str]:
     """Reason codes written out anywhere in the verifiers."""
     found: set[str] = set()
@@ -64,6 +66,7 @@ def reasons() -> set[str]:
     return found
 
 
+@cache
 def rules() -> set[str]:
     """Rules written out anywhere in the rule verifier, and the first parts of their names."""
     folder = VERIFIERS / "rules"

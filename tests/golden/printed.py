@@ -158,7 +158,7 @@ def files(scenes: Scenes) -> Pieces:
     """Every file that ``export`` and ``report`` write, as text; of those that are none, their digest."""
     database, folder = scenes.tuples, scenes.folder
     # An archive has names of its own, drawn by chance: its tests bring it back and compare.
-    forms = [form for form in _choices(_command(["export"]), "format_") if form != "workbench"]
+    forms = [form for form in _choices(_command(["export"]), "format") if form != "workbench"]
     written = [("export", form, ["--format", form]) for form in forms]
     for name, form, options in [*written, ("report", "html", []), ("report", "md", [])]:
         out = folder / f"{name}.{form}"
@@ -274,7 +274,7 @@ def _forms(command: click.Command) -> Iterator[tuple[str, ...]]:
     names = {option for param in command.params for option in param.opts}
     if "--json" in names:
         yield ("--json",)
-    for form in _choices(command, "format_"):
+    for form in _choices(command, "format"):
         yield "--format", form
 
 

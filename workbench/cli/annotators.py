@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import click
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, show
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import Options, argument, option
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.services.labelling.people import AnnotatorInfo
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["add", "list", "pause", "resume"]), default="list")
-@click.argument("names", nargs=-1)
-@click.option("--why", default="", metavar="TEXT", help="Why somebody is paused; only the coordinator sees it.")
-@json_option
-def command(database: str, verb: str, names: tuple[str, ...], why: str, as_json: bool) -> None:
+class AnnotatorsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["add", "list", "pause", "resume"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument()] = ()
+    why: Annotated[str, option("Why somebody is paused; only the coordinator sees it.", metavar="TEXT")] = ""
+
+
+@verb
+def command(project: Project, options: AnnotatorsOptions) -> Output:
     """Add, list, pause and resume the people who label.
 
     workbench annotators DB add amira ben
@@ -30,24 +36,22 @@ def command(database: str, verb: str, names: tuple[str, ...], why: str, as_json:
     """
     from workbench.services.labelling import people
 
-    if (verb == "list") == bool(names):
-        raise UsageError(f"Write: workbench annotators DB {verb}{'' if verb == 'list' else ' NAME…'}")
-    if why and verb != "pause":
+    if (options.verb == "list") == bool(options.names):
+        raise UsageError(f"Write: workbench annotators DB {options.verb}{'' if options.verb == 'list' else ' NAME…'}")
+    if options.why and options.verb != "pause":
         raise UsageError("--why goes with pause.")
-    with project_at(database) as project:
-        if verb == "add":
-            people.add_annotators(project, names)
-        for name in names if verb in ("pause", "resume") else ():
-            people.require_annotator(project, name)
-        for name in names:
-            if verb == "pause":
-                people.pause(project, name, why)
-            elif verb == "resume":
-                people.resume(project, name)
-        listed = people.annotators(project)
-    if as_json:
-        print_json(listed)
-        return
-    for person in listed:
-        paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
-        show(f"{person.name}\t{person.role}{paused}")
+    if options.verb == "add":
+        people.add_annotators(project, options.names)
+    for name in options.names if options.verb in ("pause", "resume") else ():
+        people.require_annotator(project, name)
+    for name in options.names:
+        if options.verb == "pause":
+            people.pause(project, name, options.why)
+        elif options.verb == "resume":
+            people.resume(project, name)
+    return Output(people.annotators(project), lambda found: map(_line, found))
+
+
+def _line(person: AnnotatorInfo) -> str:
+    paused = f"\tpaused{f': {person.why}' if person.why else ''}" if person.paused else ""
+    return f"{person.name}\t{person.role}{paused}"

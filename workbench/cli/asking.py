@@ -4,42 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import say, whole_number
+from workbench.cli.common import say
 from workbench.cli.progress import one_line
 from workbench.cli.usage_text import usage_words
+from workbench.model.options import Whole, option
 from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.services.generation import Watch
 
-models_option = click.option(
-    "--model",
-    "models",
-    multiple=True,
-    required=True,
-    metavar="NAME",
-    help="A table [models.NAME] of workbench.toml, or the model's name on the server of -o base_url=…",
-)
-model_settings_option = click.option(
-    "-o",
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="base_url, api_key_env, temperature, max_tokens, seed, max_calls, max_cost, rpm … (docs/code-synthetic.md)",
-)
-dataset_option = click.option(
-    "--dataset", metavar="NAME", help="The data set; needed only where several hold problems."
-)
-tasks_option = click.option("--problem", "tasks", multiple=True, metavar="ID", help="Only this problem (repeatable).")
-most_option = click.option("--limit", type=whole_number, help="Only the first so many problems.")
-workers_option = click.option(
-    "--workers", type=click.IntRange(1, 256), help="Programs executed at a time; one a core by default."
-)
+Models = Annotated[
+    tuple[str, ...],
+    option(
+        "A table [models.NAME] of workbench.toml, or the model's name on the server of -o base_url=…",
+        "--model",
+        metavar="NAME",
+    ),
+]
+ModelSettings = Annotated[
+    tuple[str, ...],
+    option(
+        "base_url, api_key_env, temperature, max_tokens, seed, max_calls, max_cost, rpm … (docs/code-synthetic.md)",
+        "-o",
+        "--option",
+        metavar="KEY=VALUE",
+    ),
+]
+ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
+Problems = Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")]
+MostProblems = Annotated[Whole | None, option("Only the first so many problems.", "--limit")]
+Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
 
 
 @contextmanager

@@ -2,63 +2,41 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.cli.common import (
-    database_argument,
-    draw_option,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    seed_option,
-    selection_of,
-    show,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import say, selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Drawn, Options, Seed, Where, Whole, option
 from workbench.model.ordering import BatchOrder, OrderName
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.services.labelling.assigning import Assigned
 
 
-@click.command()
-@database_argument
-@click.option("--annotators", required=True, metavar="A,B,C", help="Who may claim the slots; unknown people are added.")
-@click.option("--per-item", default=2, show_default=True, help="How many people label each item.")
-@click.option("--adjudicator", metavar="D", help="Who settles conflicts of these items; without it, any third person.")
-@click.option(
-    "--cap",
-    metavar="A=50,B=20",
-    help="The most items a person does of this batch; a number alone holds for everybody.",
-)
-@where_option
-@click.option(
-    "--order",
-    type=click.Choice(get_args(OrderName)),
-    default="random",
-    show_default=True,
-    help="What comes first; annotators never see it.",
-)
-@click.option("--verifier", "verifiers", multiple=True, metavar="NAME", help="Whose verdicts decide the order.")
-@click.option("--per-subtype", type=whole_number, metavar="K", help="At most so many items of an answer subtype.")
-@draw_option
-@seed_option
-@json_option
-def command(
-    database: str,
-    annotators: str,
-    per_item: int,
-    adjudicator: str | None,
-    cap: str | None,
-    where: tuple[str, ...],
-    order: OrderName,
-    verifiers: tuple[str, ...],
-    per_subtype: int | None,
-    limit: int | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+class AssignOptions(Options, frozen=True, kw_only=True):
+    annotators: Annotated[str, option("Who may claim the slots; unknown people are added.", metavar="A,B,C")]
+    per_item: Annotated[int, option("How many people label each item.")] = 2
+    adjudicator: Annotated[
+        str | None, option("Who settles conflicts of these items; without it, any third person.", metavar="D")
+    ] = None
+    cap: Annotated[
+        str | None,
+        option("The most items a person does of this batch; a number alone holds for everybody.", metavar="A=50,B=20"),
+    ] = None
+    where: Where = ()
+    order: Annotated[OrderName, option("What comes first; annotators never see it.")] = "random"
+    verifiers: Annotated[tuple[str, ...], option("Whose verdicts decide the order.", "--verifier", metavar="NAME")] = ()
+    per_subtype: Annotated[Whole | None, option("At most so many items of an answer subtype.", metavar="K")] = None
+    limit: Drawn = None
+    seed: Seed = 0
+
+
+@verb
+def command(project: Project, options: AssignOptions) -> Output:
     """Open label slots on items; a slot gets its person when somebody claims it.
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
@@ -76,37 +54,43 @@ def command(
     here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
     """
     from workbench.services.labelling import people
-    from workbench.services.labelling.assigning import chosen_text
     from workbench.services.labelling.ordering import ordering_by
 
-    if verifiers and order == "random":
+    if options.verifiers and options.order == "random":
         raise click.UsageError("--verifier is for --order disagreement or uncertainty.")
-    by_chance = order == "random" and per_subtype is None
-    wanted = BatchOrder(name=order, verifiers=verifiers, per_subtype=per_subtype, limit=None if by_chance else limit)
-    names = [name.strip() for name in annotators.split(",") if name.strip()]
-    with project_at(database) as project:
-        done = people.assign(
-            project,
-            names,
-            per_item=per_item,
-            adjudicator=adjudicator,
-            selection=selection_of(where, limit if by_chance else None),
-            caps=None if cap is None else _caps(cap),
-            ordering=ordering_by(project, wanted),
-            seed=seed,
-        )
+    by_chance = options.order == "random" and options.per_subtype is None
+    wanted = BatchOrder(
+        name=options.order,
+        verifiers=options.verifiers,
+        per_subtype=options.per_subtype,
+        limit=None if by_chance else options.limit,
+    )
+    names = [name.strip() for name in options.annotators.split(",") if name.strip()]
+    done = people.assign(
+        project,
+        names,
+        per_item=options.per_item,
+        adjudicator=options.adjudicator,
+        selection=selection_of(options.where, options.limit if by_chance else None),
+        caps=None if options.cap is None else _caps(options.cap),
+        ordering=ordering_by(project, wanted),
+        seed=options.seed,
+    )
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
-    if as_json:
-        print_json(done)
-        return
+    return Output(done, _lines)
+
+
+def _lines(done: Assigned) -> Iterator[str]:
+    from workbench.services.labelling.assigning import chosen_text
+
     if done.nothing:
-        show(f"No slot was opened. {done.nothing}")
+        yield f"No slot was opened. {done.nothing}"
     else:
-        show(chosen_text(done))
-        show(f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions.")
+        yield chosen_text(done)
+        yield f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions."
     if done.joined:
-        show(f"{done.joined} added to batches with open slots on these items.")
+        yield f"{done.joined} added to batches with open slots on these items."
 
 
 def _caps(text: str) -> dict[str, int] | int:

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, show
 from workbench.cli.progress import showing_progress
-from workbench.cli.writing import OutputPath
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Database, Options, argument, option
 
 
-@click.command()
-@database_argument
-@click.argument("file", type=OutputPath(text=False))
-@click.option("--force", is_flag=True, help="Replace an existing file, unless it is a good copy with more in it.")
-@click.option(
-    "--discard", is_flag=True, help="With --force: replace even a copy with more in it, or of another project."
-)
-@json_option
-def command(database: str, file: Path, force: bool, discard: bool, as_json: bool) -> None:
+class BackupOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    file: Annotated[Path, argument(output="file")]
+    force: Annotated[bool, option("Replace an existing file, unless it is a good copy with more in it.")] = False
+    discard: Annotated[bool, option("With --force: replace even a copy with more in it, or of another project.")] = (
+        False
+    )
+
+
+@verb
+def command(options: BackupOptions) -> Output:
     """Write a checked copy of the database, also while people work on it.
 
     Copying the file by hand can miss what stands in its write-ahead log; this doesn't. Go back to a copy with
     workbench restore.
     """
-    if discard and not force:
+    if options.discard and not options.force:
         raise click.UsageError("--discard is about what --force replaces: give both.")
     from workbench.services.care import backup_of
 
     with showing_progress():
-        size = backup_of(Path(database), file, force=force, discard=discard)
-    print_json({"written": click.format_filename(file), "bytes": size}) if as_json else show(f"{file}: {size} bytes")
+        size = backup_of(Path(options.database), options.file, force=options.force, discard=options.discard)
+    return Output(
+        {"written": click.format_filename(options.file), "bytes": size}, lambda _: [f"{options.file}: {size} bytes"]
+    )

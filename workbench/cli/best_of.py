@@ -2,55 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    protocol_option,
-    selection_of,
-    verifiers_option,
-    where_option,
-)
-from workbench.errors import UsageError
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Protocol, Verifiers, Where, option
+from workbench.services.project import Project
 
 
-def _sizes(_context: click.Context, _parameter: click.Parameter, text: str | None) -> tuple[int, ...]:
+def _sizes(text: str) -> tuple[int, ...]:
     """The numbers of ``--n 1,2,4``."""
     from workbench.services.measuring.selecting import read_sizes
 
-    if text is None:
-        return ()
-    try:
-        return read_sizes(text)
-    except UsageError as error:
-        raise click.BadParameter(error.message) from None
+    return read_sizes(text)
 
 
-@click.command()
-@database_argument
-@verifiers_option
-@click.option(
-    "--n", "sizes", callback=_sizes, metavar="N[,N…]", help="Completions to pick from; 1, 2, 4, 8 … by default."
-)
-@protocol_option
-@gold_option
-@where_option
-@json_option
-def command(
-    database: str,
-    verifiers: tuple[str, ...],
-    sizes: tuple[int, ...],
-    protocol: Any,
-    gold: Any,
-    where: tuple[str, ...],
-    as_json: bool,
-) -> None:
+class BestOfOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    sizes: Annotated[
+        tuple[int, ...],
+        option("Completions to pick from; 1, 2, 4, 8 … by default.", "--n", metavar="N[,N…]", read=_sizes),
+    ] = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def command(project: Project, options: BestOfOptions) -> Output:
     """Let verifiers pick one of n completions: how often is it correct?
 
     By score where a verifier gives scores, else by verdict, beside a random pick and the best one possible (pass@n).
@@ -59,9 +38,12 @@ def command(
     from workbench.services.measuring.selecting import best_of
     from workbench.services.measuring.selecting_text import best_of_text
 
-    with project_at(database) as project:
-        report = best_of(project, verifiers, sizes=sizes, protocol=protocol, gold=gold, selection=selection_of(where))
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(best_of_text(report), nl=False)
+    report = best_of(
+        project,
+        options.verifiers,
+        sizes=options.sizes,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, best_of_text)

@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    force_option,
-    json_option,
-    print_json,
-    project_at,
-    selection_of,
-    show,
-    where_option,
-    whole_number,
-)
-from workbench.cli.writing import OutputPath
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Force, Options, Where, Whole, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("file", type=OutputPath(text=False))
-@click.option("--for", "annotator", required=True, metavar="NAME", help="Whose items: one person's.")
-@where_option
-@click.option("--limit", type=whole_number, default=200, show_default=True, help="At most so many items.")
-@click.option(
-    "--days", type=click.IntRange(1, 365), default=14, show_default=True, help="How long the items wait for the person."
-)
-@force_option
-@json_option
-def command(
-    database: str,
-    file: Path,
-    annotator: str,
-    where: tuple[str, ...],
-    limit: int,
-    days: int,
-    force: bool,
-    as_json: bool,
-) -> None:
+class BundleOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(output="file")]
+    annotator: Annotated[str, option("Whose items: one person's.", "--for", metavar="NAME")]
+    where: Where = ()
+    limit: Annotated[Whole, option("At most so many items.")] = 200
+    days: Annotated[int, option("How long the items wait for the person.", ge=1, le=365)] = 14
+    force: Force = False
+
+
+@verb
+def command(project: Project, options: BundleOptions) -> Output:
     """Write a person's next items into a small database of its own, to be labelled anywhere.
 
     It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. There:
@@ -49,14 +30,20 @@ def command(
     """
     from workbench.services.labelling.bundling import bundle
 
-    with project_at(database) as project:
-        done = bundle(
-            project, file, annotator=annotator, selection=selection_of(where), limit=limit, days=days, force=force
-        )
-    if as_json:
-        print_json(done)
-        return
-    show(
-        f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, written to {done.file}"
+    done = bundle(
+        project,
+        options.file,
+        annotator=options.annotator,
+        selection=selection_of(options.where),
+        limit=options.limit,
+        days=options.days,
+        force=options.force,
     )
-    show(f"They wait for {done.annotator} until {done.until}.")
+    return Output(
+        done,
+        lambda done: [
+            f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, "
+            f"written to {done.file}",
+            f"They wait for {done.annotator} until {done.until}.",
+        ],
+    )

@@ -2,58 +2,33 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    say_some,
-    seed_option,
-    selection_of,
-    show,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import REFUSED_SOME, say, selection_of, show, some
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import Options, Seed, Where, Whole, argument, option
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.model.check import CheckInfo, ChecksChanged, CheckScore
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["add", "import", "list", "remove", "report"]), default="list")
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path), required=False)
-@click.option(
-    "--from",
-    "source",
-    type=click.Choice(["imported", "people"]),
-    default="imported",
-    show_default=True,
-    help="Where the known answer of added items comes from.",
-)
-@where_option
-@click.option("--limit", type=whole_number, help="At most so many items; add draws them by chance.")
-@seed_option
-@json_option
-def command(
-    database: str,
-    verb: str,
-    file: Path | None,
-    source: Literal["imported", "people"],
-    where: tuple[str, ...],
-    limit: int | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+class ChecksOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["add", "import", "list", "remove", "report"], argument()] = "list"
+    file: Annotated[Path | None, argument()] = None
+    source: Annotated[
+        Literal["imported", "people"], option("Where the known answer of added items comes from.", "--from")
+    ] = "imported"
+    where: Where = ()
+    limit: Annotated[Whole | None, option("At most so many items; add draws them by chance.")] = None
+    seed: Seed = 0
+
+
+@verb
+def command(project: Project, options: ChecksOptions) -> Output:
     """Mix items whose answer is known in among everybody's items, silently.
 
     workbench checks DB add --where source=algebra --limit 40
@@ -72,37 +47,30 @@ def command(
     """
     from workbench.services.labelling import checks
 
-    if (verb == "import") != (file is not None):
+    if (options.verb == "import") != (options.file is not None):
         raise UsageError("Write: workbench checks DB import FILE; no other verb takes a file.")
-    if verb in ("add", "remove") and not (where or limit):
-        raise UsageError(f"Say which items to {verb}: --where, --limit.")
-    with project_at(database) as project:
-        if verb == "list":
-            _list(checks.checks(project), as_json)
-        elif verb == "report":
-            _report(checks.report(project), as_json)
-        elif verb == "remove":
-            removed = checks.remove_checks(project, selection_of(where, limit))
-            print_json({"removed": removed}) if as_json else show(f"{removed} checks are ordinary items again.")
-        elif file is not None:
-            _changed(checks.import_checks(project, file), as_json, file)
-        else:
-            _changed(checks.add_checks(project, selection_of(where, limit), source, seed), as_json)
+    if options.verb in ("add", "remove") and not (options.where or options.limit):
+        raise UsageError(f"Say which items to {options.verb}: --where, --limit.")
+    selection = selection_of(options.where, options.limit)
+    if options.verb == "list":
+        return Output(checks.checks(project), _check_lines)
+    if options.verb == "report":
+        return Output(checks.report(project), _show_scores)
+    if options.verb == "remove":
+        removed = checks.remove_checks(project, selection)
+        return Output({"removed": removed}, lambda _: [f"{removed} checks are ordinary items again."])
+    if options.file is not None:
+        return _changed(checks.import_checks(project, options.file), options.file)
+    return _changed(checks.add_checks(project, selection, options.source, options.seed))
 
 
-def _list(listed: list[CheckInfo], as_json: bool) -> None:
-    if as_json:
-        print_json(listed)
-        return
+def _check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
     for check in listed:
         names = f"{check.dataset}\t{check.question_id}\t{check.completion_id}"
-        show(f"{names}\t{check.verdict}\t{check.right} of {check.answered} right")
+        yield f"{names}\t{check.verdict}\t{check.right} of {check.answered} right"
 
 
-def _report(scores: list[CheckScore], as_json: bool) -> None:
-    if as_json:
-        print_json(scores)
-        return
+def _show_scores(scores: Sequence[CheckScore]) -> None:
     if not scores:
         say("Nobody has answered a check.")
     for score in scores:
@@ -111,17 +79,20 @@ def _report(scores: list[CheckScore], as_json: bool) -> None:
         show(f"{score.annotator}\t{score.right} of {score.n} right\t{share}{paused}")
 
 
-def _changed(report: ChecksChanged, as_json: bool, file: Path | None = None) -> None:
-    if as_json:
-        print_json(report)
-    else:
-        show(f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused")
-        if report.seed is not None:
-            show(f"Drawn by chance of {report.chosen_from:,}, spread over their questions (seed {report.seed}).")
+def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
     word = "passed over" if report.passed_over else "refused"
-    say_some([_reason(refusal, file, word) for refusal in report.refusals])
-    if report.refused:
-        sys.exit(REFUSED_SOME)
+    return Output(
+        report,
+        _changed_lines,
+        after=some([_reason(refusal, file, word) for refusal in report.refusals]),
+        code=REFUSED_SOME if report.refused else 0,
+    )
+
+
+def _changed_lines(report: ChecksChanged) -> Iterator[str]:
+    yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused"
+    if report.seed is not None:
+        yield f"Drawn by chance of {report.chosen_from:,}, spread over their questions (seed {report.seed})."
 
 
 def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:

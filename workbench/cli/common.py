@@ -5,22 +5,20 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import isnan
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 import msgspec
 
 from workbench.cli.progress import showing_progress
-from workbench.model.selection import FIELDS, Selection, parse_condition
-from workbench.model.verdict import Protocol3
+from workbench.model.selection import Selection, parse_condition
 from workbench.render.inert import inert
 from workbench.services.project import Project, opened_project
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
 
 database_argument = click.argument("database", metavar="DB", type=click.Path(dir_okay=False))
 whole_number = click.IntRange(1, 2**63 - 1)
@@ -40,74 +38,6 @@ class NumberRange(click.FloatRange):
         if isnan(number):
             self.fail(f"{value!r} is no number.", param, ctx)
         return number
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
-where_option = click.option(
-    "--where",
-    "where",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help=f"Only these items (also !=, <, >; repeated = and). Fields: {', '.join(FIELDS)}, verdict:NAME.",
-)
-
-limit_option = click.option("--limit", type=whole_number, help="At most so many items.")
-seed_option = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**63 - 1),
-    default=0,
-    show_default=True,
-    help="Of the draw; the first N of a seed are the first of any larger draw.",
-)
-draw_option = click.option("--limit", type=whole_number, help="At most so many items, drawn by chance.")
-force_option = click.option("--force", is_flag=True, help="Replace an existing file.")
-by_option = click.option("--by", default="coordinator", show_default=True, metavar="NAME", help="Who decides it.")
-option_option = click.option(
-    "-o", "--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of the verifier."
-)
-trust_option = click.option(
-    "--trust",
-    is_flag=True,
-    help="Accept the servers, key variables and template that workbench.toml or the database names.",
-)
-unsafe_option = click.option(
-    "--allow-unsafe-execution",
-    "allow_unsafe",
-    is_flag=True,
-    help="Let solutions run with limits alone (L1), where one that tries can read and change your files.",
-)
-verifiers_option = click.option(
-    "--verifier", "verifiers", multiple=True, metavar="NAME", help="Only these (repeatable)."
-)
-table_format_option = click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "csv", "markdown", "latex"]),
-    default="text",
-    show_default=True,
-    help="CSV has all figures in full; LaTeX needs the package booktabs.",
-)
-gold_option = click.option(
-    "--gold",
-    type=click.Choice(["final", "people", "imported"]),
-    default="final",
-    show_default=True,
-    help="Adjudicated, else agreed, else imported; people's only; the imported one only.",
-)
-
-
-def protocol_option_with(default: Protocol3) -> Callable[[F], F]:
-    """``--protocol``, for a command with that default."""
-    return click.option(
-        "--protocol",
-        type=click.Choice(["forced", "strict", "decided"]),
-        default=default,
-        show_default=True,
-        help='Undecided rows count as "incorrect", as wrong, or not at all.',
-    )
-
-
-protocol_option = protocol_option_with("forced")
 
 
 @contextmanager
@@ -234,10 +164,36 @@ def say(text: str) -> None:
 
 def say_some(lines: Sequence[str]) -> None:
     """The first `SHOWN` lines of narration, and how many more there are."""
-    for line in lines[:SHOWN]:
+    for line in some(lines):
         say(line)
-    if len(lines) > SHOWN:
-        say(f"… and {len(lines) - SHOWN:,} more; --json has them all.")
+
+
+def some(lines: Sequence[str]) -> list[str]:
+    """The first `SHOWN` lines, and how many more there are."""
+    if len(lines) <= SHOWN:
+        return list(lines)
+    return [*lines[:SHOWN], f"… and {len(lines) - SHOWN:,} more; --json has them all."]
+
+
+class NotTaken(Protocol):
+    """A line of a file that was refused."""
+
+    @property
+    def line(self) -> int:
+        """Its number, from 1."""
+
+    @property
+    def field(self) -> str | None:
+        """The field at fault, if one is."""
+
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+
+
+def refusal_lines(place: object, refused: Iterable[NotTaken]) -> list[str]:
+    """Lines of a file that were not taken, and why, each with where it is."""
+    return [f"{place}:{one.line}:{one.field or 'line'}: {one.message}" for one in refused]
 
 
 @contextmanager

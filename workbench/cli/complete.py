@@ -7,24 +7,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    show,
-    trust_option,
-    trusting,
-)
+from workbench.cli.common import REFUSED_SOME, options_of, say, show, trusting
 from workbench.cli.progress import one_line
 from workbench.cli.usage_text import tokens
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, Trust, argument, option
 from workbench.model.sampling import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
 from workbench.model.sets import SetName
 from workbench.render.bars import NONE, compact_count, counted, dollars
@@ -37,103 +28,75 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 
 
-@click.command()
-@database_argument
-@click.argument("plan", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--set", "set_", metavar="NAME", help="The set of questions, where the plan names none.")
-@click.option("--dataset", metavar="NAME", help="All questions of a data set instead.")
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model of the plan (repeatable).")
-@click.option(
-    "-o",
-    "--option",
-    "options",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
-)
-@click.option(
-    "-n", "--samples", type=click.IntRange(1, 1000), default=1, help="Without a plan: completions of each question."
-)
-@click.option("--dry-run", is_flag=True, help="Only say what it will take; nothing is asked.")
-@click.option("--retry-errors", is_flag=True, help="Ask again for what failed for good.")
-@trust_option
-@json_option
-def command(
-    database: str,
-    plan: Path | None,
-    set_: str | None,
-    dataset: str | None,
-    models: tuple[str, ...],
-    options: tuple[str, ...],
-    samples: int,
-    dry_run: bool,
-    retry_errors: bool,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class CompleteOptions(Options, frozen=True, kw_only=True):
+    plan: Annotated[Path | None, argument(exists=True)] = None
+    set_: Annotated[str | None, option("The set of questions, where the plan names none.", metavar="NAME")] = None
+    dataset: Annotated[str | None, option("All questions of a data set instead.", metavar="NAME")] = None
+    models: Annotated[
+        tuple[str, ...], option("Only this model of the plan (repeatable).", "--model", metavar="NAME")
+    ] = ()
+    settings: Annotated[
+        tuple[str, ...],
+        option(
+            "Without a plan: base_url, api_key_env, temperature, max_tokens, rpm, max_cost … of --model.",
+            "-o",
+            "--option",
+            metavar="KEY=VALUE",
+        ),
+    ] = ()
+    samples: Annotated[
+        int,
+        option("Without a plan: completions of each question.", "-n", "--samples", ge=1, le=1000, shows_default=False),
+    ] = 1
+    dry_run: Annotated[bool, option("Only say what it will take; nothing is asked.")] = False
+    retry_errors: Annotated[bool, option("Ask again for what failed for good.")] = False
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: CompleteOptions) -> Output:
     """Have models write completions of a set's questions, and add them to the data set.
 
     PLAN is a TOML file with any number of models (docs/completions.md). All are asked at a time, each at its own pace.
     The same command goes on after a kill: what was answered is never asked again.
     """
-    with project_at(database) as project:
-        wanted = _plan(project, plan, models, options_of(options), samples, set_, dataset)
-        if dry_run:
-            _plan_only(project, wanted, retry_errors, as_json)
-            return
-        report = _completed(project, wanted, retry_errors, trust)
-    if as_json:
-        print_json(report)
-    else:
-        _show_written(report)
-    if any(one.halted for one in report.models):
-        sys.exit(1)
-    if report.missing:
-        sys.exit(REFUSED_SOME)
+    wanted = _plan(project, options)
+    if options.dry_run:
+        from workbench.services.sampling.planning import planned
+
+        return Output(planned(project, wanted, again=options.retry_errors), _show_planned)
+    report = _completed(project, wanted, options)
+    halted = any(one.halted for one in report.models)
+    return Output(report, _show_written, code=1 if halted else REFUSED_SOME if report.missing else 0)
 
 
-def _plan(
-    project: Project,
-    file: Path | None,
-    models: tuple[str, ...],
-    options: dict[str, str],
-    samples: int,
-    set_: str | None,
-    dataset: str | None,
-) -> CompletionPlan:
+def _plan(project: Project, options: CompleteOptions) -> CompletionPlan:
     from msgspec import structs
 
     from workbench.services.sampling.plan_file import only, plan_in, plan_of
 
-    if file is None:
-        plan = plan_of(project, models, options, samples)
-    elif options or samples > 1:
+    settings, dataset = options_of(options.settings), options.dataset
+    if options.plan is None:
+        plan = plan_of(project, options.models, settings, options.samples)
+    elif settings or options.samples > 1:
         raise click.UsageError("-o and -n are for a model without a plan: write them into the plan.")
     else:
-        plan = only(plan_in(project, file), models)
-    if set_ is None and dataset is None:
+        plan = only(plan_in(project, options.plan), options.models)
+    if options.set_ is None and dataset is None:
         return plan
     if plan.set is not None or plan.dataset is not None:
         raise click.UsageError("The plan says which questions: leave --set and --dataset out.")
-    return structs.replace(plan, set=None if set_ is None else SetName.parse(set_), dataset=dataset)
+    return structs.replace(plan, set=None if options.set_ is None else SetName.parse(options.set_), dataset=dataset)
 
 
-def _plan_only(project: Project, plan: CompletionPlan, again: bool, as_json: bool) -> None:
-    from workbench.services.sampling.planning import planned
-
-    report = planned(project, plan, again=again)
-    if as_json:
-        print_json(report)
-    else:
-        _show_planned(report)
-
-
-def _completed(project: Project, plan: CompletionPlan, again: bool, trust: bool) -> CompletionsWritten:
+def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions) -> CompletionsWritten:
     from workbench.services.sampling.completing import complete
 
     try:
         with _drawing(plan) as watch:
-            return trusting(lambda yes: complete(project, plan, again=again, trust=yes, watch=watch), trust)
+            return trusting(
+                lambda yes: complete(project, plan, again=options.retry_errors, trust=yes, watch=watch), options.trust
+            )
     except KeyboardInterrupt:
         say("Stopped. What was answered is stored; the same command goes on from there.")
         sys.exit(_INTERRUPTED)

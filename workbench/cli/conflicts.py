@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    show,
-)
+from workbench.cli.common import REFUSED_SOME, selection_of
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import Options, argument, option
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
-    from workbench.services.labelling.conflict_classes import ClassRow, ConflictClasses, Settled
+    from workbench.services.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.services.labelling.rulings import Ruling
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["list", "settle", "undo"]), default="list")
-@click.option("--as", "person", required=True, metavar="NAME", help="Whose conflicts: those this person may settle.")
-@click.option("--class", "name", metavar="CLASS", help="Conflicts of this kind, such as correct/incorrect or A1/A7.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Only these of the kind (repeated = and). Fields: completion_id, question_id, dataset.",
-)
-@click.option("--verdict", type=click.Choice(["correct", "incorrect", "unsuitable"]), help="Settle so.")
-@click.option("--reason", metavar="REASON", help="Why unsuitable: proof, open_ended, bad_reference, …")
-@click.option("--subtype", metavar="CODE", help="Settle the answer type so, such as A7.")
-@click.option("--note", default="", help="A note on every decision.")
-@json_option
-def command(
-    database: str,
-    verb: str,
-    person: str,
-    name: str | None,
-    where: tuple[str, ...],
-    verdict: Any,
-    reason: str | None,
-    subtype: str | None,
-    note: str,
-    as_json: bool,
-) -> None:
+class ConflictsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "settle", "undo"], argument()] = "list"
+    person: Annotated[str, option("Whose conflicts: those this person may settle.", "--as", metavar="NAME")]
+    name: Annotated[
+        str | None, option("Conflicts of this kind, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
+    ] = None
+    where: Annotated[
+        tuple[str, ...],
+        option(
+            "Only these of the kind (repeated = and). Fields: completion_id, question_id, dataset.",
+            metavar="FIELD=VALUE",
+        ),
+    ] = ()
+    verdict: Annotated[Literal["correct", "incorrect", "unsuitable"] | None, option("Settle so.")] = None
+    reason: Annotated[str | None, option("Why unsuitable: proof, open_ended, bad_reference, …", metavar="REASON")] = (
+        None
+    )
+    subtype: Annotated[str | None, option("Settle the answer type so, such as A7.", metavar="CODE")] = None
+    note: Annotated[str, option("A note on every decision.")] = ""
+
+
+@verb
+def command(project: Project, options: ConflictsOptions) -> Output:
     """List conflicts by kind, and settle many alike.
 
     list shows how many there are of each kind, and with --class the items with both sides, without names. settle
@@ -66,63 +53,65 @@ def command(
     from workbench.services.labelling.conflict_classes import ConflictClasses
     from workbench.services.labelling.rulings import Ruling
 
-    ruling = Ruling(verdict=verdict, reason=reason, subtype=subtype, note=note)
-    if verb != "settle" and ruling != Ruling():
+    ruling = Ruling(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
+    if options.verb != "settle" and ruling != Ruling():
         raise UsageError("A decision is given to settle.", "Write: workbench conflicts DB settle --as NAME --class …")
-    with project_at(database) as project:
-        session = ConflictClasses(project, person)
-        if verb == "undo":
-            _undo(session, as_json)
-        elif verb == "settle":
-            _settle(session, name, where, ruling, as_json)
-        else:
-            _list(session, name, where, as_json)
+    session = ConflictClasses(project, options.person)
+    if options.verb == "undo":
+        count = session.undo()
+        return Output({"undone": count}, lambda _: [f"{count} decisions taken back"])
+    if options.verb == "settle":
+        return _settle(session, options, ruling)
+    return _list(session, options)
 
 
-def _list(session: ConflictClasses, name: str | None, where: tuple[str, ...], as_json: bool) -> None:
-    if where and name is None:
+def _list(session: ConflictClasses, options: ConflictsOptions) -> Output:
+    name = options.name
+    if options.where and name is None:
         raise UsageError("--where picks items of a kind.", "Name the kind, too: --class correct/incorrect")
     classes = session.classes()
     items: list[ClassRow] = []
     if name is not None:
         opened = session.open(name)
-        items = session.rows(opened, session.among(opened, selection_of(where).conditions))
+        items = session.rows(opened, session.among(opened, selection_of(options.where).conditions))
         classes = [kind for kind in classes if kind.name == name]
-    if as_json:
-        found = [
-            {"class": kind.name, "task": kind.task, "values": kind.values, "conflicts": kind.count} for kind in classes
-        ]
-        print_json({"as": session.person.name, "classes": found, "items": items})
-        return
+    found = [
+        {"class": kind.name, "task": kind.task, "values": kind.values, "conflicts": kind.count} for kind in classes
+    ]
+    person = session.person.name
+    return Output(
+        {"as": person, "classes": found, "items": items}, lambda _: (*_kind_lines(classes, person), *_item_lines(items))
+    )
+
+
+def _kind_lines(classes: Sequence[ConflictClass], person: str) -> Iterator[str]:
     for kind in classes:
-        show(f"{kind.count:>7,}  {kind.name}")
+        yield f"{kind.count:>7,}  {kind.name}"
     if not classes:
-        show(f"There is no conflict for {session.person.name} to settle.")
+        yield f"There is no conflict for {person} to settle."
+
+
+def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
     for row in items:
-        show(f"{row.completion_id}\treference {row.reference or '(none found)'}\tcompletion {row.answer or '(none)'}")
+        yield f"{row.completion_id}\treference {row.reference or '(none found)'}\tcompletion {row.answer or '(none)'}"
         for side in row.sides:
             unsure = f", {side.unsure} unsure" if side.unsure else ""
-            show(f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes))
+            yield f"  {side.value} ({side.count}{unsure})" + "".join(f"  {said}" for said in side.notes)
 
 
-def _settle(session: ConflictClasses, name: str | None, where: tuple[str, ...], ruling: Ruling, as_json: bool) -> None:
+def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling) -> Output:
+    name = options.name
     if name is None:
         raise UsageError("Which kind of conflicts?", "Name it: --class correct/incorrect (list shows the kinds).")
     opened = session.open(name)
-    chosen = session.among(opened, selection_of(where).conditions)
+    chosen = session.among(opened, selection_of(options.where).conditions)
     if not chosen:
-        raise UsageError(f"No conflict {name} is meant by {' and '.join(where)}.", "list --class shows the items.")
+        meant = " and ".join(options.where)
+        raise UsageError(f"No conflict {name} is meant by {meant}.", "list --class shows the items.")
     done: Settled = session.settle(opened, chosen, ruling)
-    if as_json:
-        print_json(done)
-    else:
-        show(f"{done.settled} settled, {len(done.left_out)} left out")
-    for left in done.left_out:
-        say(f"{left.completion_id}: {left.why}")
-    if done.left_out:
-        sys.exit(REFUSED_SOME)
-
-
-def _undo(session: ConflictClasses, as_json: bool) -> None:
-    count = session.undo()
-    print_json({"undone": count}) if as_json else show(f"{count} decisions taken back")
+    return Output(
+        done,
+        lambda found: [f"{found.settled} settled, {len(found.left_out)} left out"],
+        after=[f"{left.completion_id}: {left.why}" for left in done.left_out],
+        code=REFUSED_SOME if done.left_out else 0,
+    )

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    selection_of,
-    show,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import selection_of, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Run, Where, argument
 from workbench.model.report import CorrelationReport
 from workbench.render.marks import what_marks_mean, with_mark
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("verifier")
-@gold_option
-@where_option
-@click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-@json_option
-def command(database: str, verifier: str, gold: Any, where: tuple[str, ...], run: int | None, as_json: bool) -> None:
+class CorrelateOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()]
+    gold: Gold = "final"
+    where: Where = ()
+    run: Run = None
+
+
+@verb
+def command(project: Project, options: CorrelateOptions) -> Output:
     """Show how far a verifier's scores follow the gold labels: Kendall, Pearson and Spearman.
 
     Each over all items, and as the mean of the questions' own coefficients with how many questions have one: a
@@ -36,12 +28,10 @@ def command(database: str, verifier: str, gold: Any, where: tuple[str, ...], run
     """
     from workbench.services.measuring.correlating import correlate
 
-    with project_at(database) as project:
-        report = correlate(project, verifier, gold=gold, selection=selection_of(where), run=run)
-    if as_json:
-        print_json(report)
-    else:
-        _show(report)
+    report = correlate(
+        project, options.verifier, gold=options.gold, selection=selection_of(options.where), run=options.run
+    )
+    return Output(report, _show)
 
 
 def _show(report: CorrelationReport) -> None:

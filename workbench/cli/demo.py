@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import json_option, print_json, project_at, say
+from workbench.cli.common import project_at, say
 from workbench.cli.following import shown
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, argument
 from workbench.model.run import RunInfo
 
 DEFAULT = "workbench-demo.db"
 
 
-@click.command()
-@click.argument("database", metavar="[DB]", default=DEFAULT, type=click.Path(dir_okay=False))
-@json_option
-def command(database: str, as_json: bool) -> None:
+class DemoOptions(Options, frozen=True, kw_only=True):
+    database: Annotated[str, argument("[DB]", names_file=True)] = DEFAULT
+
+
+@verb
+def command(options: DemoOptions, as_json: bool) -> Output | None:
     """Load the sample data into DB, run the rule verifiers, and open the app on it.
 
     Without a terminal, or with --json, the accuracy table by answer subtype is printed instead.
@@ -26,8 +29,8 @@ def command(database: str, as_json: bool) -> None:
     from workbench.services.measuring.tables import accuracy_text
 
     terminal = sys.stdin.isatty() and sys.stdout.isatty() and not as_json
-    with project_at(database, create=True) as project:
-        say(f"Loading the sample data into {database}")
+    with project_at(options.database, create=True) as project:
+        say(f"Loading the sample data into {options.database}")
         load_sample(project)
         ended = verify_sample(project, _narrate, shown())
         if terminal:
@@ -37,11 +40,9 @@ def command(database: str, as_json: bool) -> None:
 
             remember(project.path, None)
             run(project, None, settings_of(project))
-            return
+            return None
         report = accuracy(project, verifiers=VERIFIERS, by="subtype")
-    print_json(report) if as_json else click.echo(accuracy_text(report), nl=False)
-    if any(run_.state != "complete" for run_ in ended):
-        sys.exit(1)
+    return Output(report, accuracy_text, code=0 if all(one.state == "complete" for one in ended) else 1)
 
 
 def _narrate(run: RunInfo) -> None:

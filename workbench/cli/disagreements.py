@@ -2,57 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import fill
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    show,
-    where_option,
-    whole_number,
-)
-from workbench.model.review import QUEUES, Disagreement
+from workbench.cli.common import say, selection_of, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Where, Whole, option
+from workbench.model.review import Disagreement, Queue
 from workbench.render.inert import inert
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.services.reviewing.queues import ReviewQueue
+
 
 _WIDTH: Final = 100
 _INDENT: Final = " " * 10
 
 
-@click.command()
-@database_argument
-@click.option("--queue", "name", type=click.Choice(list(QUEUES)), default="verifier-gold", show_default=True)
-@click.option(
-    "--verifier",
-    "verifiers",
-    multiple=True,
-    metavar="NAME",
-    help="Whose verdicts, by their newest complete runs (repeat it); by default all, but for always-incorrect.",
-)
-@click.option("--k", type=whole_number, metavar="K", help="Of a split: K against the others (default: half, 2 of 5).")
-@where_option
-@click.option("--limit", type=whole_number, default=50, show_default=True, help="At most so many items.")
-@gold_option
-@click.option("--unreviewed", is_flag=True, help="Leave out what has been reviewed, unless its gold changed since.")
-@json_option
-def command(
-    database: str,
-    name: Any,
-    verifiers: tuple[str, ...],
-    k: int | None,
-    where: tuple[str, ...],
-    limit: int,
-    gold: Any,
-    unreviewed: bool,
-    as_json: bool,
-) -> None:
+class DisagreementsOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[Queue, option(None, "--queue")] = "verifier-gold"
+    verifiers: Annotated[
+        tuple[str, ...],
+        option(
+            "Whose verdicts, by their newest complete runs (repeat it); by default all, but for always-incorrect.",
+            "--verifier",
+            metavar="NAME",
+        ),
+    ] = ()
+    k: Annotated[Whole | None, option("Of a split: K against the others (default: half, 2 of 5).", metavar="K")] = None
+    where: Where = ()
+    limit: Annotated[Whole, option("At most so many items.")] = 50
+    gold: Gold = "final"
+    unreviewed: Annotated[bool, option("Leave out what has been reviewed, unless its gold changed since.")] = False
+
+
+@verb
+def command(project: Project, options: DisagreementsOptions) -> Output:
     """List items on which verifiers, gold or people disagree, the most suspicious first, each with why.
 
     \b
@@ -68,24 +57,24 @@ def command(
     """
     from workbench.services.reviewing.queues import queue
 
-    with project_at(database) as project:
-        found = queue(
-            project,
-            name,
-            verifiers=verifiers,
-            k=k,
-            gold=gold,
-            selection=selection_of(where),
-            hide_reviewed=unreviewed,
-        )
-        rows = found.rows(found.ids[:limit])
-    if as_json:
-        print_json(rows)
-        return
+    found = queue(
+        project,
+        options.name,
+        verifiers=options.verifiers,
+        k=options.k,
+        gold=options.gold,
+        selection=selection_of(options.where),
+        hide_reviewed=options.unreviewed,
+    )
+    rows = found.rows(found.ids[: options.limit])
+    return Output(rows, lambda rows: _show_queue(found, rows, final=options.gold == "final"))
+
+
+def _show_queue(found: ReviewQueue, rows: Sequence[Disagreement], *, final: bool) -> None:
     _wrapped(found.text)
     show(f"{len(found):,} items" + (f", the first {len(rows)} of them:" if len(rows) < len(found) else ""))
     for row in rows:
-        _show(row, final=gold == "final")
+        _show(row, final=final)
     if len(rows) < len(found):
         say(f"{len(found) - len(rows):,} more: --limit N")
 

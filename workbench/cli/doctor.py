@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import database_argument, json_option, print_json, say, show
+from workbench.cli.common import say, show
 from workbench.cli.progress import showing_progress
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Database, Options, option
 
 if TYPE_CHECKING:
     from workbench.model.health import Finding
 
 
-@click.command()
-@database_argument
-@click.option(
-    "--repair",
-    "repairing",
-    is_flag=True,
-    help="First make anew what follows from the rest: indexes, item states, columns. What was there is kept.",
-)
-@json_option
-def command(database: str, repairing: bool, as_json: bool) -> None:
+class DoctorOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    repairing: Annotated[
+        bool,
+        option(
+            "First make anew what follows from the rest: indexes, item states, columns. What was there is kept.",
+            "--repair",
+        ),
+    ] = False
+
+
+@verb
+def command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
     The database is only read: page by page, table by table, texts against their hashes, states against label events.
@@ -34,9 +36,9 @@ def command(database: str, repairing: bool, as_json: bool) -> None:
     from workbench.services.care import diagnosis, sandbox
     from workbench.services.repairing import repair
 
-    path = Path(database)
+    path = Path(options.database)
     with showing_progress():
-        if repairing:
+        if options.repairing:
             repaired = repair(path)
             for line in repaired.done or ["There is nothing that can be made anew."]:
                 say(line)
@@ -44,14 +46,17 @@ def command(database: str, repairing: bool, as_json: bool) -> None:
                 say(f"What was there before: {place}")
         findings = [*diagnosis(path), *sandbox()]
     healthy = all(finding.ok for finding in findings)
-    if as_json:
-        print_json({"ok": healthy, "findings": findings})
-    else:
-        for finding in findings:
-            show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
-        _advise(database, findings)
-    if not healthy:
-        sys.exit(1)
+    return Output(
+        {"ok": healthy, "findings": findings},
+        lambda _: _show(options.database, findings),
+        code=0 if healthy else 1,
+    )
+
+
+def _show(database: str, findings: list[Finding]) -> None:
+    for finding in findings:
+        show(f"{'ok ' if finding.ok else 'BAD'}  {finding.name}: {finding.message}")
+    _advise(database, findings)
 
 
 def _advise(database: str, findings: list[Finding]) -> None:

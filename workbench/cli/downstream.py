@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    protocol_option,
-    say_some,
-    selection_of,
-    where_option,
-)
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Protocol, Where, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--by", metavar="FIELD[,FIELD]", help="Accuracy by group, too, as in: workbench accuracy.")
-@protocol_option
-@gold_option
-@where_option
-@json_option
-def command(
-    database: str, file: Path, by: str | None, protocol: Any, gold: Any, where: tuple[str, ...], as_json: bool
-) -> None:
+class DownstreamOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(exists=True)]
+    by: Annotated[str | None, option("Accuracy by group, too, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = (
+        None
+    )
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def command(project: Project, options: DownstreamOptions) -> Output:
     """Show how verifiers' accuracy goes with what models trained with them score.
 
     FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
@@ -42,13 +32,12 @@ def command(
     from workbench.services.measuring.downstream import downstream
     from workbench.services.measuring.downstream_text import downstream_text
 
-    with project_at(database) as project:
-        report = downstream(project, file, by=by, protocol=protocol, gold=gold, selection=selection_of(where))
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(downstream_text(report), nl=False)
-    say_some([f"{file}:{line.line}:{line.field or 'line'}: {line.message}" for line in report.refusals])
-    if report.refused:
-        sys.stdout.flush()
-        sys.exit(REFUSED_SOME)
+    report = downstream(
+        project,
+        options.file,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, downstream_text).refusing(options.file, report.refusals)

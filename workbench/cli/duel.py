@@ -3,48 +3,28 @@
 from __future__ import annotations
 
 import shlex
-import sys
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    json_option,
-    option_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    trust_option,
-    trusting,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import options_of, selection_of, trusting
 from workbench.cli.following import follow
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Database, FirstItems, Options, Trust, VerifierSettings, Where, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
-@option_option
-@click.option("--name", help="The name of this duel; duel/A/B by default.")
-@where_option
-@click.option("--limit", type=whole_number, help="Only the first so many of these items.")
-@trust_option
-@json_option
-def command(
-    database: str,
-    a: str,
-    b: str,
-    options: tuple[str, ...],
-    name: str | None,
-    where: tuple[str, ...],
-    limit: int | None,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class DuelOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    a: Annotated[str, argument("A")]
+    b: Annotated[str, argument("B")]
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this duel; duel/A/B by default.")] = None
+    where: Where = ()
+    limit: FirstItems = None
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: DuelOptions) -> Output:
     """Have a model compare, blind, what two judges reasoned about the items both have judged.
 
     It is asked in both orders (-o base_url=… -o model=…); a win counts only in both. Run it again to go on.
@@ -52,16 +32,16 @@ def command(
     from workbench.services.running.duelling import duel_report, start_duel
     from workbench.services.running.study_text import duel_text
 
-    with project_at(database) as project:
-        chosen, selection = options_of(options), selection_of(where, limit)
-        info = trusting(lambda yes: start_duel(project, a, b, chosen, name, selection, yes), trust)
-        ended = follow(project, info, database)
-        report = duel_report(project, info.run)
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(duel_text(report), nl=False)
-    if ended.state != "complete":
-        say(ended.message or f"Run {ended.run} is {ended.state}.")
-        say(f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}")
-        sys.exit(1)
+    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    info = trusting(
+        lambda yes: start_duel(project, options.a, options.b, chosen, options.name, selection, yes), options.trust
+    )
+    ended = follow(project, info, options.database)
+    report = duel_report(project, info.run)
+    if ended.state == "complete":
+        return Output(report, duel_text)
+    after = [
+        ended.message or f"Run {ended.run} is {ended.state}.",
+        f"  Go on with it: workbench runs {shlex.quote(options.database)} resume {ended.run}",
+    ]
+    return Output(report, duel_text, after=after, code=1)

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    protocol_option,
-    selection_of,
-    where_option,
-)
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Protocol, Where, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("verifier")
-@click.option(
-    "--predictor",
-    "predictors",
-    multiple=True,
-    metavar="NAME",
-    help="A verifier whose verdicts predict gold (repeatable); all others that have run if none.",
-)
-@click.option("--by", metavar="FIELD[,FIELD]", help="By group and stratified by it, as in: workbench accuracy.")
-@protocol_option
-@gold_option
-@where_option
-@json_option
-def command(
-    database: str,
-    verifier: str,
-    predictors: tuple[str, ...],
-    by: str | None,
-    protocol: Any,
-    gold: Any,
-    where: tuple[str, ...],
-    as_json: bool,
-) -> None:
+class EstimateOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()]
+    predictors: Annotated[
+        tuple[str, ...],
+        option(
+            "A verifier whose verdicts predict gold (repeatable); all others that have run if none.",
+            "--predictor",
+            metavar="NAME",
+        ),
+    ] = ()
+    by: Annotated[
+        str | None, option("By group and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def command(project: Project, options: EstimateOptions) -> Output:
     """Estimate a verifier's accuracy on all items it has judged when few of them have gold.
 
     What other verifiers say of all items is corrected by how far they are off on the labelled ones
@@ -52,11 +39,13 @@ def command(
     from workbench.services.measuring.estimating import estimate
     from workbench.services.measuring.estimating_text import estimate_text
 
-    with project_at(database) as project:
-        report = estimate(
-            project, verifier, predictors, by=by, protocol=protocol, gold=gold, selection=selection_of(where)
-        )
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(estimate_text(report), nl=False)
+    report = estimate(
+        project,
+        options.verifier,
+        options.predictors,
+        by=options.by,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    return Output(report, estimate_text)

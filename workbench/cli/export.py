@@ -3,80 +3,47 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    force_option,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    where_option,
-    whole_number,
-)
-from workbench.cli.writing import OutputPath, shown, to_stdout
+from workbench.cli.common import say, selection_of
+from workbench.cli.verb import Output, ToStdout, verb
+from workbench.cli.writing import shown
 from workbench.model.exporting import ExportReport, PairsReport, SftReport
+from workbench.model.options import Force, Options, Where, Whole, argument, option
 from workbench.model.verdict import GoldChoice
-from workbench.services.items.exporting import FORMATS, TABLES, ExportFormat, Table, export, format_of
+from workbench.services.items.exporting import ExportFormat, Table, export, format_of
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("file", metavar="FILE", type=OutputPath())
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: as the name of FILE says]")
-@click.option("--table", type=click.Choice(TABLES), default="items", show_default=True, help="What to write.")
-@click.option("--dataset", help="Only this data set.")
-@where_option
-@click.option(
-    "--verifier",
-    "verifiers",
-    multiple=True,
-    metavar="NAME",
-    help="Whose verdicts --where verdict=… means; repeated: all of them must say so.",
-)
-@click.option(
-    "--gold",
-    type=click.Choice(("final", "people", "imported")),
-    default="final",
-    show_default=True,
-    help="Whose labels; imported gives back the file's own labels and types.",
-)
-@click.option("--names", is_flag=True, help="Write annotators' names instead of pseudonyms.")
-@click.option(
-    "--sighted",
-    is_flag=True,
-    help="For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
-)
-@click.option("--system", metavar="TEXT", help="For sft: begin each conversation with this system message.")
-@click.option("--per-question", type=whole_number, metavar="N", help="For sft: at most N completions of a question.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For sft: what --per-question draws by.")
-@click.option("--checks", is_flag=True, help="For workbench: with the checks; who has the file knows which they are.")
-@click.option("--without-calls", is_flag=True, help="For workbench: without requests to model servers and responses.")
-@force_option
-@json_option
-@to_stdout("file")
-def command(
-    database: str,
-    file: Path,
-    format_: ExportFormat | None,
-    table: Table,
-    dataset: str | None,
-    where: tuple[str, ...],
-    verifiers: tuple[str, ...],
-    gold: GoldChoice,
-    names: bool,
-    sighted: bool,
-    system: str | None,
-    per_question: int | None,
-    seed: int,
-    checks: bool,
-    without_calls: bool,
-    force: bool,
-    as_json: bool,
-) -> None:
+class ExportOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument("FILE", output="stream")]
+    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]")] = None
+    table: Annotated[Table, option("What to write.")] = "items"
+    dataset: Annotated[str | None, option("Only this data set.")] = None
+    where: Where = ()
+    verifiers: Annotated[
+        tuple[str, ...],
+        option(
+            "Whose verdicts --where verdict=… means; repeated: all of them must say so.", "--verifier", metavar="NAME"
+        ),
+    ] = ()
+    gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
+    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
+    sighted: Annotated[
+        bool, option("For label-studio and argilla: also gold, model, source and types, which annotators must not see.")
+    ] = False
+    system: Annotated[
+        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
+    ] = None
+    per_question: Annotated[Whole | None, option("For sft: at most N completions of a question.", metavar="N")] = None
+    seed: Annotated[int, option("For sft: what --per-question draws by.")] = 0
+    checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
+    without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def command(project: Project, options: ExportOptions) -> Output:
     """Write items, labels, verdicts or the whole project to a file; compressed when its name ends in .gz.
 
     FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
@@ -93,27 +60,26 @@ def command(
 
     CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
-    with project_at(database) as project:
-        report = export(
-            project,
-            file,
-            format=format_ or format_of(file),
-            table=table,
-            dataset=dataset,
-            selection=selection_of(where),
-            verifiers=verifiers,
-            gold=gold,
-            names=names,
-            sighted=sighted,
-            system=system,
-            per_question=per_question,
-            seed=seed,
-            checks=checks,
-            calls=not without_calls,
-            force=force,
-        )
-    _say_left_out(report, gold)
-    print_json(report) if as_json else click.echo(f"{report.written} rows written to {shown(file)}")
+    report = export(
+        project,
+        options.file,
+        format=options.format or format_of(options.file),
+        table=options.table,
+        dataset=options.dataset,
+        selection=selection_of(options.where),
+        verifiers=options.verifiers,
+        gold=options.gold,
+        names=options.names,
+        sighted=options.sighted,
+        system=options.system,
+        per_question=options.per_question,
+        seed=options.seed,
+        checks=options.checks,
+        calls=not options.without_calls,
+        force=options.force,
+    )
+    _say_left_out(report, options.gold)
+    return Output(report, lambda found: f"{found.written} rows written to {shown(options.file)}\n")
 
 
 def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:

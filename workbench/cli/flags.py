@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.common import (
-    by_option,
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    show,
-    where_option,
-)
+from workbench.cli.common import say, selection_of, show
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import By, Options, Where, argument, option
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.services.labelling.flags import Flag
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["list", "answer"]), default="list")
-@click.argument("what", nargs=-1, metavar="[COMPLETION_ID TEXT]")
-@click.option("--all", "every", is_flag=True, help="List answered flags too.")
-@where_option
-@click.option("--dataset", metavar="NAME", help="Tells two items with one id apart.")
-@by_option
-@json_option
-def command(
-    database: str,
-    verb: str,
-    what: tuple[str, ...],
-    every: bool,
-    where: tuple[str, ...],
-    dataset: str | None,
-    by: str,
-    as_json: bool,
-) -> None:
+class FlagsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "answer"], argument()] = "list"
+    what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]")] = ()
+    every: Annotated[bool, option("List answered flags too.", "--all")] = False
+    where: Where = ()
+    dataset: Annotated[str | None, option("Tells two items with one id apart.", metavar="NAME")] = None
+    by: By = "coordinator"
+
+
+@verb
+def command(project: Project, options: FlagsOptions) -> Output:
     """Show what annotators have flagged for the coordinator, and answer them.
 
     workbench flags DB
@@ -53,25 +37,21 @@ def command(
     """
     from workbench.services.labelling import flags
 
-    if (verb == "answer") != (len(what) == 2) or (verb == "list" and what):
+    if (options.verb == "answer") != (len(options.what) == 2) or (options.verb == "list" and options.what):
         raise UsageError("Write: workbench flags DB [list | answer COMPLETION_ID TEXT]")
-    if verb == "answer" and (every or where):
+    if options.verb == "answer" and (options.every or options.where):
         raise UsageError("--all and --where go with list.")
-    if verb == "list" and dataset is not None:
-        raise UsageError("--dataset goes with answer.", f"Write: --where dataset={dataset}")
-    with project_at(database) as project:
-        if verb == "answer":
-            item = flags.flagged_item(project, what[0], dataset)
-            done = flags.answer(project, item, what[1], by=by)
-            if as_json:
-                print_json(done)
-            else:
-                show(f"{done.completion_id}: answered to {', '.join(done.to)}.")
-            return
-        found = flags.flags(project, "all" if every else "open", selection=selection_of(where))
-    if as_json:
-        print_json(found)
-        return
+    if options.verb == "list" and options.dataset is not None:
+        raise UsageError("--dataset goes with answer.", f"Write: --where dataset={options.dataset}")
+    if options.verb == "answer":
+        item = flags.flagged_item(project, options.what[0], options.dataset)
+        done = flags.answer(project, item, options.what[1], by=options.by)
+        return Output(done, lambda found: [f"{found.completion_id}: answered to {', '.join(found.to)}."])
+    found = flags.flags(project, "all" if options.every else "open", selection=selection_of(options.where))
+    return Output(found, lambda found: _show(found, options.every))
+
+
+def _show(found: Sequence[Flag], every: bool) -> None:
     for flag in found:
         show("\t".join(_cells(flag)))
     if not found:

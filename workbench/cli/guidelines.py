@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.common import by_option, database_argument, json_option, print_json, project_at, show
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import By, Options, argument
+from workbench.services.project import Project
+
+if TYPE_CHECKING:
+    from workbench.services.labelling.guidelines import Version
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["show", "versions", "set", "note"]), default="show")
-@click.argument("what", required=False, metavar="[VERSION|FILE|TEXT]")
-@by_option
-@json_option
-def command(database: str, verb: str, what: str | None, by: str, as_json: bool) -> None:
+class GuidelinesOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["show", "versions", "set", "note"], argument()] = "show"
+    what: Annotated[str | None, argument("[VERSION|FILE|TEXT]")] = None
+    by: By = "coordinator"
+
+
+@verb
+def command(project: Project, options: GuidelinesOptions) -> Output:
     """Show what annotators are asked to do, or put a new version in force.
 
     Whoever is at work is told of a new version at once. Every label names the newest version its maker has read; no
@@ -30,30 +35,24 @@ def command(database: str, verb: str, what: str | None, by: str, as_json: bool) 
     """
     from workbench.services.labelling import guidelines
 
-    if (verb in ("set", "note")) != (what is not None) and not (verb == "show" and what):
+    if (options.verb in ("set", "note")) != (options.what is not None) and not (
+        options.verb == "show" and options.what
+    ):
         raise UsageError("Write: workbench guidelines DB [show [VERSION] | versions | set FILE | note TEXT]")
-    with project_at(database) as project:
-        if verb == "versions":
-            listed = guidelines.versions(project)
-            if as_json:
-                print_json(listed)
-                return
-            for version in listed:
-                read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
-                show("\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip())
-            return
-        if verb == "set":
-            found = guidelines.add_version(project, guidelines.read_text(Path(str(what))), by=by)
-        elif verb == "note":
-            found = guidelines.add_case(project, str(what), by=by)
-        else:
-            found = guidelines.versions(project)[-1] if what is None else guidelines.of_version(project, what)
-    if as_json:
-        print_json(found)
-    elif verb == "show":
-        show(f"Version {found.version}")
-        show()
-        for line in found.text.splitlines():
-            show(line)
+    if options.verb == "versions":
+        return Output(guidelines.versions(project), lambda found: map(_line, found))
+    if options.verb == "set":
+        found = guidelines.add_version(project, guidelines.read_text(Path(str(options.what))), by=options.by)
+    elif options.verb == "note":
+        found = guidelines.add_case(project, str(options.what), by=options.by)
     else:
-        show(f"Version {found.version} is in force.")
+        found = (
+            guidelines.versions(project)[-1] if options.what is None else guidelines.of_version(project, options.what)
+        )
+        return Output(found, lambda found: [f"Version {found.version}", "", *found.text.splitlines()])
+    return Output(found, lambda found: [f"Version {found.version} is in force."])
+
+
+def _line(version: Version) -> str:
+    read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
+    return "\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip()

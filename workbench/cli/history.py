@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import database_argument, json_option, print_json, print_line, project_at, show
+from workbench.cli.common import print_line
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, option
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.model.label import LabelLine
 
 
-@click.command()
-@database_argument
-@click.option("--item", metavar="COMPLETION_ID", help="Only what was said of this item and of its question's type.")
-@click.option("--annotator", metavar="NAME", help="Only what this person did.")
-@click.option("--lines", is_flag=True, help="One JSON line an event, as `workbench labels DB import` takes them.")
-@json_option
-def command(database: str, item: str | None, annotator: str | None, lines: bool, as_json: bool) -> None:
+class HistoryOptions(Options, frozen=True, kw_only=True):
+    item: Annotated[
+        str | None, option("Only what was said of this item and of its question's type.", metavar="COMPLETION_ID")
+    ] = None
+    annotator: Annotated[str | None, option("Only what this person did.", metavar="NAME")] = None
+    lines: Annotated[bool, option("One JSON line an event, as `workbench labels DB import` takes them.")] = False
+
+
+@verb
+def command(project: Project, options: HistoryOptions, as_json: bool) -> Output | None:
     """Show who did what when: labels, edits, undos, decisions, flags and answers, looks, reopenings, exclusions."""
     from workbench.services.labelling.history import history
 
-    with project_at(database) as project:
-        found = history(project, item=item, annotator=annotator)
-    if as_json:
-        print_json(found)
-    elif lines:
+    found = history(project, item=options.item, annotator=options.annotator)
+    if options.lines and not as_json:
         for line in found:
             print_line(line)
-    else:
-        for line in found:
-            show("  ".join(_cells(line)))
+        return None
+    return Output(found, lambda found: ("  ".join(_cells(line)) for line in found))
 
 
 def _cells(line: LabelLine) -> list[str]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-import click
 from msgspec import UNSET
 
-from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import REFUSED_SOME, project_at, say, show
 from workbench.cli.progress import showing_progress
+from workbench.cli.verb import Output, verb
 from workbench.model.broken import BrokenTest
 from workbench.model.item import QuarantinedRow
+from workbench.model.options import Database, MaxLine, Options, argument, option
 from workbench.model.progress import BYTES, step
 from workbench.model.run import RefusedLine
 from workbench.render.bars import counted
@@ -30,56 +31,30 @@ from workbench.services.items.importing import (
 )
 
 
-@click.command()
-@database_argument
-@click.argument(
-    "files",
-    metavar="FILE…",
-    nargs=-1,
-    required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-)
-@click.option("--format", "format_", type=click.Choice(["auto", *FORMATS]), default="auto", show_default=True)
-@click.option("--dataset", help="Name of the data set [default: as the file says, else its name].")
-@click.option(
-    "--map",
-    "maps",
-    multiple=True,
-    metavar="FIELD=COLUMN",
-    help="Take our FIELD from their COLUMN, such as question=prompt; FIELD= leaves it out (repeatable).",
-)
-@click.option("--source", metavar="DOMAIN/NAME", help="Where rows are from that name no source.")
-@click.option("--licence", metavar="NAME", help="Their source's licence, where rows name none.")
-@click.option(
-    "--max-line",
-    type=click.IntRange(min=1024),
-    default=DEFAULT_MAX_LINE,
-    show_default=True,
-    metavar="BYTES",
-    help="Longest line taken.",
-)
-@click.option(
-    "--run-version",
-    default="1",
-    show_default=True,
-    metavar="TEXT",
-    help="Of the graders of a log: another version is another run.",
-)
-@click.option("--dry-run", is_flag=True, help="Read and report, write nothing.")
-@json_option
-def command(
-    database: str,
-    files: tuple[Path, ...],
-    format_: str,
-    dataset: str | None,
-    maps: tuple[str, ...],
-    source: str | None,
-    licence: str | None,
-    max_line: int,
-    run_version: str,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
+class ImportOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
+    format: Annotated[str, option(choices=["auto", *FORMATS])] = "auto"
+    dataset: Annotated[str | None, option("Name of the data set [default: as the file says, else its name].")] = None
+    maps: Annotated[
+        tuple[str, ...],
+        option(
+            "Take our FIELD from their COLUMN, such as question=prompt; FIELD= leaves it out (repeatable).",
+            "--map",
+            metavar="FIELD=COLUMN",
+        ),
+    ] = ()
+    source: Annotated[str | None, option("Where rows are from that name no source.", metavar="DOMAIN/NAME")] = None
+    licence: Annotated[str | None, option("Their source's licence, where rows name none.", metavar="NAME")] = None
+    max_line: MaxLine = DEFAULT_MAX_LINE
+    run_version: Annotated[str, option("Of the graders of a log: another version is another run.", metavar="TEXT")] = (
+        "1"
+    )
+    dry_run: Annotated[bool, option("Read and report, write nothing.")] = False
+
+
+@verb
+def command(options: ImportOptions) -> Output:
     """Read question / reference / completion tuples, or problems and solutions of code, from files.
 
     Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, Parquet, Label Studio's JSON and
@@ -95,22 +70,28 @@ def command(
     Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
     code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.
     """
-    columns = parse_map(maps)
-    plans = plan_import(files, format=format_, columns=columns, source=source, licence=licence, max_line=max_line)
+    columns = parse_map(options.maps)
+    plans = plan_import(
+        options.files,
+        format=options.format,
+        columns=columns,
+        source=options.source,
+        licence=options.licence,
+        max_line=options.max_line,
+    )
     size = sum(plan.path.stat().st_size for plan in plans)
-    if dry_run and not Path(database).exists():
+    if options.dry_run and not Path(options.database).exists():
         with showing_progress(), step("reading", size, BYTES) as progress:
-            report = preview_import(None, plans, dataset=dataset, progress=progress)
+            report = preview_import(None, plans, dataset=options.dataset, progress=progress)
     else:
-        with project_at(database, create=not dry_run) as project, step("reading", size, BYTES) as progress:
-            action = preview_import if dry_run else partial(import_files, version=run_version)
-            report = action(project, plans, dataset=dataset, progress=progress)
-    if as_json:
-        print_json(report)
-    else:
-        _print(report, plans, dry_run)
-    if report.quarantined or report.verdicts_refused:
-        sys.exit(REFUSED_SOME)
+        with (
+            project_at(options.database, create=not options.dry_run) as project,
+            step("reading", size, BYTES) as progress,
+        ):
+            action = preview_import if options.dry_run else partial(import_files, version=options.run_version)
+            report = action(project, plans, dataset=options.dataset, progress=progress)
+    refused = report.quarantined or report.verdicts_refused
+    return Output(report, lambda found: _print(found, plans, options.dry_run), code=REFUSED_SOME if refused else 0)
 
 
 def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:

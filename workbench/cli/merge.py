@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import (
-    REFUSED_SOME,
-    SHOWN,
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    say_some,
-    show,
-)
+from workbench.cli.common import REFUSED_SOME, SHOWN, say, say_some, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, argument, option
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.services.labelling.believing import Origin, Trusted
     from workbench.services.labelling.merging import Merged, SubjectName
 
 
-@click.command()
-@database_argument
-@click.argument("others", metavar="OTHER…", nargs=-1, required=True, type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--whole", is_flag=True, help="Believe all that the files say of anybody: a colleague's database, no bundle."
-)
-@json_option
-def command(database: str, others: tuple[Path, ...], whole: bool, as_json: bool) -> None:
+class MergeOptions(Options, frozen=True, kw_only=True):
+    others: Annotated[tuple[Path, ...], argument("OTHER…")]
+    whole: Annotated[bool, option("Believe all that the files say of anybody: a colleague's database, no bundle.")] = (
+        False
+    )
+
+
+@verb
+def command(project: Project, options: MergeOptions) -> Output:
     """Take the labels of bundles that came back, or with --whole of other databases; those are left as they are.
 
     A bundle is believed its person, on its items, since it was made. Everything else in it is refused, named and
@@ -46,15 +37,9 @@ def command(database: str, others: tuple[Path, ...], whole: bool, as_json: bool)
     """
     from workbench.services.labelling.merging import merge_all, together
 
-    with project_at(database) as project:
-        reports = merge_all(project, others, whole=whole, tell=_tell)
-    if as_json:
-        print_json(together(reports))
-    else:
-        for report in reports:
-            _print(report)
-    if any(report.refused for report in reports):
-        sys.exit(REFUSED_SOME)
+    reports = merge_all(project, options.others, whole=options.whole, tell=_tell)
+    refused = any(report.refused for report in reports)
+    return Output(together(reports), lambda _: _print(reports), code=REFUSED_SOME if refused else 0)
 
 
 def _tell(file: Path, trusted: Trusted) -> None:
@@ -77,7 +62,12 @@ def _counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _print(report: Merged) -> None:
+def _print(reports: Sequence[Merged]) -> None:
+    for report in reports:
+        _print_one(report)
+
+
+def _print_one(report: Merged) -> None:
     refused = sum(row.events for row in report.refused)
     if report.not_believed:
         show(f"{report.file}: nothing was taken: {report.not_believed}")

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
-import click
+from workbench.cli.common import options_of, trusting
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, Trust, VerifierSettings, argument
+from workbench.services.project import Project
 
-from workbench.cli.common import (
-    database_argument,
-    json_option,
-    option_option,
-    options_of,
-    print_json,
-    project_at,
-    show,
-    trust_option,
-    trusting,
-)
+if TYPE_CHECKING:
+    from workbench.services.running.models import CheckedServer
 
 
-@click.command()
-@database_argument
-@click.argument("name")
-@option_option
-@trust_option
-@json_option
-def command(database: str, name: str, options: tuple[str, ...], trust: bool, as_json: bool) -> None:
+class ModelsOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, argument()]
+    settings: VerifierSettings = ()
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: ModelsOptions) -> Output:
     """Check the model servers of a verifier, and say what is wrong in words.
 
     NAME is a verifier of workbench.toml or the database, or a kind with its options (llm-judge -o base_url=…
@@ -33,17 +29,16 @@ def command(database: str, name: str, options: tuple[str, ...], trust: bool, as_
     """
     from workbench.services.running.models import check_servers
 
-    chosen = options_of(options)
-    with project_at(database) as project:
-        servers = trusting(lambda yes: check_servers(project, name, chosen, trust=yes), trust)
-    if as_json:
-        print_json(servers)
-    else:
-        for server in servers:
-            show(f"{', '.join(server.roles)}: {server.model} at {', '.join(server.base_urls)}")
-            for finding in server.findings:
-                show(f"  {finding.level:8} {finding.text}")
-                if finding.advice:
-                    show(f"  {'':8} {finding.advice}")
-    if any(finding.level == "problem" for server in servers for finding in server.findings):
-        sys.exit(1)
+    chosen = options_of(options.settings)
+    servers = trusting(lambda yes: check_servers(project, options.name, chosen, trust=yes), options.trust)
+    healthy = all(finding.level != "problem" for server in servers for finding in server.findings)
+    return Output(servers, _lines, code=0 if healthy else 1)
+
+
+def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
+    for server in servers:
+        yield f"{', '.join(server.roles)}: {server.model} at {', '.join(server.base_urls)}"
+        for finding in server.findings:
+            yield f"  {finding.level:8} {finding.text}"
+            if finding.advice:
+                yield f"  {'':8} {finding.advice}"

@@ -5,24 +5,30 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-
-import click
+from typing import Annotated
 
 from workbench.cli.common import project_at
+from workbench.cli.verb import verb
 from workbench.errors import UsageError
+from workbench.model.options import DatabaseOrFile, Options, option
 
 
-@click.command()
-@click.argument("database", metavar="[DB]", required=False, default=None, type=click.Path(dir_okay=False))
-@click.option("--as", "annotator", metavar="NAME", default=None, help="Open it as this annotator, blind.")
-@click.option(
-    "--at",
-    "screen",
-    metavar="SCREEN",
-    default="home",
-    help="Begin on this screen, such as annotate; with --as also work, where theirs is.",
-)
-def command(database: str | None = None, annotator: str | None = None, screen: str = "home") -> None:
+class OpenOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    annotator: Annotated[str | None, option("Open it as this annotator, blind.", "--as", metavar="NAME")] = None
+    screen: Annotated[
+        str,
+        option(
+            "Begin on this screen, such as annotate; with --as also work, where theirs is.",
+            "--at",
+            metavar="SCREEN",
+            shows_default=False,
+        ),
+    ] = "home"
+
+
+@verb(json=False)
+def command(options: OpenOptions) -> None:
     """Open the app on a database; without one on the database opened last, as whom it was.
 
     `workbench DB` is short for `workbench open DB`. Where none was opened yet, a screen offers those of this folder.
@@ -31,6 +37,7 @@ def command(database: str | None = None, annotator: str | None = None, screen: s
     coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
     blind.
     """
+    database, annotator, screen = options.database, options.annotator, options.screen
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
     served = "TEXTUAL_DRIVER" in os.environ
     terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-
-import click
+from typing import Annotated
 
 from workbench.cli.common import REFUSED_SOME, print_line, say
+from workbench.cli.verb import verb
 from workbench.model.item import Refusal
+from workbench.model.options import MaxLine, Options, argument
 from workbench.services.running.parsing import DEFAULT_MAX_LINE, parse_replies, parser_names
 
 
-@click.command(epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")
-@click.argument("parser")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option(
-    "--max-line",
-    type=click.IntRange(min=1024),
-    default=DEFAULT_MAX_LINE,
-    show_default=True,
-    metavar="BYTES",
-    help="Longest line taken.",
-)
-def command(parser: str, file: Path, max_line: int) -> None:
+class ParseOptions(Options, frozen=True, kw_only=True):
+    parser: Annotated[str, argument()]
+    file: Annotated[Path, argument(exists=True, dash=True)]
+    max_line: MaxLine = DEFAULT_MAX_LINE
+
+
+@verb(json=False, epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")
+def command(options: ParseOptions) -> None:
     """Read recorded judge outputs again: each line comes back with a verdict.
 
     FILE has JSON lines with the judge's reply in "raw", gzip or not; - is standard input. Added to each line are
@@ -31,10 +28,10 @@ def command(parser: str, file: Path, max_line: int) -> None:
     null). @1 reads as the upstream project does, @2 strictly; of a reply whose "finish_reason" says that it was
     cut short, @2 reads a labelled verdict alone. Exit code 3: some lines were refused.
     """
-    piped = str(file) == "-"
-    place = "standard input" if piped else file
+    piped = str(options.file) == "-"
+    place = "standard input" if piped else options.file
     refused = False
-    for line in parse_replies(parser, None if piped else file, max_line=max_line):
+    for line in parse_replies(options.parser, None if piped else options.file, max_line=options.max_line):
         if isinstance(line, Refusal):
             say(f"{place}:{line.line}:{line.field or 'line'}: {line.message}")
             refused = True

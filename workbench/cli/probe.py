@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.cli.common import (
-    database_argument,
-    json_option,
-    option_option,
-    options_of,
-    print_json,
-    print_line,
-    project_at,
-    say,
-    selection_of,
-    show,
-    trust_option,
-    trusting,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import options_of, print_line, say, selection_of, show, trusting
 from workbench.cli.progress import one_line
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, Trust, VerifierSettings, Where, Whole, Workers, argument, option
 from workbench.model.probe import AcceptedProbe
 from workbench.render.bars import counted
 from workbench.render.excerpt import excerpt, shortened
@@ -35,37 +22,25 @@ if TYPE_CHECKING:
 _INDENT = " " * 13
 
 
-@click.command()
-@database_argument
-@click.argument("verifier", default="rules")
-@option_option
-@click.option("--name", help="The name of this configuration; the verifier's own by default.")
-@click.option("--family", "families", multiple=True, metavar="P1…P22", help="Only this family of probes (repeatable).")
-@click.option("--limit", type=whole_number, default=100, show_default=True, help="Questions to try them on.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same probes.")
-@where_option
-@click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
-@click.option(
-    "--accepted",
-    is_flag=True,
-    help="Run nothing: list what it accepted the last time, with its evidence (JSON lines with --json).",
-)
-@trust_option
-@json_option
-def command(
-    database: str,
-    verifier: str,
-    options: tuple[str, ...],
-    name: str | None,
-    families: tuple[str, ...],
-    limit: int,
-    seed: int,
-    where: tuple[str, ...],
-    workers: int | None,
-    accepted: bool,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class ProbeOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument()] = "rules"
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    families: Annotated[
+        tuple[str, ...], option("Only this family of probes (repeatable).", "--family", metavar="P1…P22")
+    ] = ()
+    limit: Annotated[Whole, option("Questions to try them on.")] = 100
+    seed: Annotated[int, option("The same seed, the same probes.", ge=0)] = 0
+    where: Where = ()
+    workers: Workers = None
+    accepted: Annotated[
+        bool, option("Run nothing: list what it accepted the last time, with its evidence (JSON lines with --json).")
+    ] = False
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
     """Try to hack a verifier (`rules` unless you name another): how often does it accept what answers nothing?
 
     Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
@@ -74,33 +49,29 @@ def command(
     from workbench.services.running.probe_text import probe_text
     from workbench.services.running.probing import plan, run
 
-    with project_at(database) as project:
-        if accepted:
-            _list(project, verifier, families, as_json)
-            return
-        planned = trusting(
-            lambda yes: plan(
-                project,
-                verifier,
-                options_of(options),
-                name,
-                families=families,
-                selection=selection_of(where),
-                limit=limit,
-                seed=seed,
-                workers=workers,
-                trust=yes,
-            ),
-            trust,
-        )
-        _announce(planned)
-        total = planned.probes + planned.companions
-        with one_line() as line:
-            report = run(project, planned, line and (lambda done: line(f"{done:,} of {total:,}")))
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(probe_text(report), nl=False)
+    if options.accepted:
+        _list(project, options.verifier, options.families, as_json)
+        return None
+    planned = trusting(
+        lambda yes: plan(
+            project,
+            options.verifier,
+            options_of(options.settings),
+            options.name,
+            families=options.families,
+            selection=selection_of(options.where),
+            limit=options.limit,
+            seed=options.seed,
+            workers=options.workers,
+            trust=yes,
+        ),
+        options.trust,
+    )
+    _announce(planned)
+    total = planned.probes + planned.companions
+    with one_line() as line:
+        report = run(project, planned, line and (lambda done: line(f"{done:,} of {total:,}")))
+    return Output(report, probe_text)
 
 
 def _announce(planned: ProbingPlan) -> None:

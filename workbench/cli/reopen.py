@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-import click
-
-from workbench.cli.common import (
-    by_option,
-    database_argument,
-    json_option,
-    limit_option,
-    print_json,
-    project_at,
-    required_selection,
-    show,
-    where_option,
-)
+from workbench.cli.common import required_selection
+from workbench.cli.verb import Output, verb
+from workbench.model.options import By, Limit, Options, Where, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@where_option
-@limit_option
-@click.option("--reason", required=True, metavar="TEXT", help="Why people must look again; it stays in the history.")
-@by_option
-@click.option(
-    "--task",
-    type=click.Choice(["correctness", "type", "both"]),
-    default="correctness",
-    show_default=True,
-    help="The verdicts on the items, the types of their questions, or both.",
-)
-@json_option
-def command(
-    database: str,
-    where: tuple[str, ...],
-    limit: int | None,
-    reason: str,
-    by: str,
-    task: Literal["correctness", "type", "both"],
-    as_json: bool,
-) -> None:
+class ReopenOptions(Options, frozen=True, kw_only=True):
+    where: Where = ()
+    limit: Limit = None
+    reason: Annotated[str, option("Why people must look again; it stays in the history.", metavar="TEXT")]
+    by: By = "coordinator"
+    task: Annotated[
+        Literal["correctness", "type", "both"],
+        option("The verdicts on the items, the types of their questions, or both."),
+    ] = "correctness"
+
+
+@verb
+def command(project: Project, options: ReopenOptions) -> Output:
     """Have items labelled anew: a new round begins, and the labels before it count no longer.
 
     Nothing is lost: the labels stay in the history. The slots open again for as many people as before.
@@ -50,15 +31,14 @@ def command(
     """
     from workbench.services.labelling import coordinating
 
-    with project_at(database) as project:
-        done = coordinating.reopen(
-            project,
-            required_selection(where, limit),
-            reason=reason,
-            by=by,
-            task=task,
-        )
-    if as_json:
-        print_json(done)
-        return
-    show(f"{done.reopened} reopened, {done.skipped} skipped (nobody has labelled them in this round)")
+    done = coordinating.reopen(
+        project,
+        required_selection(options.where, options.limit),
+        reason=options.reason,
+        by=options.by,
+        task=options.task,
+    )
+    return Output(
+        done,
+        lambda found: [f"{found.reopened} reopened, {found.skipped} skipped (nobody has labelled them in this round)"],
+    )

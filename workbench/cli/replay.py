@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import click
 
-from workbench.cli.common import json_option, print_json, say
+from workbench.cli.common import print_json, say
+from workbench.cli.verb import verb
+from workbench.model.options import MaxLine, Options, argument, option
 from workbench.services.running.replaying import DEFAULT_MAX_LINE, open_book
 
 
-@click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Where to listen; a free port by default.")
-@click.option("--model", default="recorded", show_default=True, help="The model that the server says it has.")
-@click.option(
-    "--max-line",
-    type=click.IntRange(min=1024),
-    default=DEFAULT_MAX_LINE,
-    show_default=True,
-    metavar="BYTES",
-    help="Longest line taken.",
-)
-@json_option
-def command(file: Path, port: int, model: str, max_line: int, as_json: bool) -> None:
+class ReplayOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument(exists=True)]
+    port: Annotated[int, option("Where to listen; a free port by default.", ge=0, le=65535, shows_default=False)] = 0
+    model: Annotated[str, option("The model that the server says it has.")] = "recorded"
+    max_line: MaxLine = DEFAULT_MAX_LINE
+
+
+@verb
+def command(options: ReplayOptions, as_json: bool) -> None:
     """Serve recorded replies over HTTP, as a model server on this machine, until Ctrl-C.
 
     FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
@@ -34,9 +32,9 @@ def command(file: Path, port: int, model: str, max_line: int, as_json: bool) -> 
     """
     from workbench.web.replay import serve
 
-    book, refused = open_book(file, max_line=max_line)
+    book, refused = open_book(options.file, max_line=options.max_line)
     for line in refused:
-        say(f"{file}:{line.line}:{line.field or 'line'}: {line.message}")
+        say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 
     if book.mixed:
         say(f"{book.mixed} requests have replies of several servers, which take turns: replay each server's alone.")
@@ -48,4 +46,4 @@ def command(file: Path, port: int, model: str, max_line: int, as_json: bool) -> 
             click.echo(url)
             say(f"{book.size} recorded replies; Ctrl-C ends it.")
 
-    serve(book, file.name, model, port, ready)
+    serve(book, options.file.name, options.model, options.port, ready)

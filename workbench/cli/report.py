@@ -4,70 +4,37 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 import click
 
-from workbench.cli.common import (
-    database_argument,
-    force_option,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    protocol_option,
-    say,
-    selection_of,
-    verifiers_option,
-    where_option,
-)
-from workbench.cli.writing import OutputPath, shown, to_stdout
+from workbench.cli.common import say, selection_of
+from workbench.cli.verb import Output, ToStdout, verb
+from workbench.cli.writing import shown
+from workbench.model.options import Force, Gold, Options, Protocol, Verifiers, Where, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.option(
-    "-o",
-    "--output",
-    "file",
-    required=True,
-    metavar="FILE",
-    type=OutputPath(),
-    help="Where to write it; - is standard output.",
-)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["html", "markdown"]),
-    help="By default what the file's name says: .md is Markdown, all else HTML.",
-)
-@verifiers_option
-@protocol_option
-@gold_option
-@where_option
-@click.option(
-    "--examples",
-    type=click.IntRange(0, 50),
-    default=3,
-    show_default=True,
-    metavar="N",
-    help="Examples of each kind of error of each verifier, at most.",
-)
-@force_option
-@json_option
-@to_stdout("file")
-def command(
-    database: str,
-    file: Path,
-    format_: Any,
-    verifiers: tuple[str, ...],
-    protocol: Any,
-    gold: Any,
-    where: tuple[str, ...],
-    examples: int,
-    force: bool,
-    as_json: bool,
-) -> None:
+class ReportOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[
+        Path, option("Where to write it; - is standard output.", "-o", "--output", metavar="FILE", output="stream")
+    ]
+    format: Annotated[
+        Literal["html", "markdown"] | None,
+        option("By default what the file's name says: .md is Markdown, all else HTML."),
+    ] = None
+    verifiers: Verifiers = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    examples: Annotated[
+        int, option("Examples of each kind of error of each verifier, at most.", metavar="N", ge=0, le=50)
+    ] = 3
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def command(project: Project, options: ReportOptions) -> Output:
     """Write one self-contained page: data card, tables, plots, confusion matrices, comparisons, examples, methods.
 
     The page needs no network and no script, and runs nothing of what the data holds. It shows questions, final
@@ -76,20 +43,19 @@ def command(
     """
     from workbench.services.reporting.writing import write_report
 
-    with project_at(database) as project:
-        size = write_report(
-            project,
-            file,
-            format=format_ or ("markdown" if file.suffix == ".md" else "html"),
-            verifiers=verifiers,
-            selection=selection_of(where),
-            protocol=protocol,
-            gold=gold,
-            examples=examples,
-            generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            force=force,
-        )
-    if as_json:
-        print_json({"written": click.format_filename(file), "bytes": size})
-    else:
-        say(f"{shown(file)}: {size:,} bytes")
+    size = write_report(
+        project,
+        options.file,
+        format=options.format or ("markdown" if options.file.suffix == ".md" else "html"),
+        verifiers=options.verifiers,
+        selection=selection_of(options.where),
+        protocol=options.protocol,
+        gold=options.gold,
+        examples=options.examples,
+        generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        force=options.force,
+    )
+    return Output(
+        {"written": click.format_filename(options.file), "bytes": size},
+        lambda _: say(f"{shown(options.file)}: {size:,} bytes"),
+    )

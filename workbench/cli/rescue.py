@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import REFUSED_SOME, database_argument, json_option, print_json, say, say_some, show
+from workbench.cli.common import REFUSED_SOME, say, say_some, show
 from workbench.cli.progress import showing_progress
+from workbench.cli.verb import Output, verb
+from workbench.model.health import Rescued
+from workbench.model.options import Database, Options, argument
 
 
-@click.command()
-@database_argument
-@click.argument("out", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
-@json_option
-def command(database: str, out: Path, as_json: bool) -> None:
+class RescueOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    out: Annotated[Path, argument("OUT")]
+
+
+@verb
+def command(options: RescueOptions) -> Output:
     """Write all that can be read of a hurt database into a new one, labels first.
 
     DB is read and never written; OUT is a whole database that can be worked on. What is missing is said table by
@@ -24,26 +27,25 @@ def command(database: str, out: Path, as_json: bool) -> None:
     from workbench.services.rescuing import rescue
 
     with showing_progress():
-        found = rescue(Path(database), out)
-    if as_json:
-        print_json(found)
-    else:
-        for table in found.tables:
-            if table.rows or not table.is_whole:
-                show(f"{table.table}: {table.rows:,} rows{_lacking(table.missing, table.stand_ins, table.dropped)}")
-        if found.lost_labels:
-            say(f"{len(found.lost_labels):,} labels are lost:")
-            say_some(
-                [
-                    f"  event {lost.event}: {lost.annotator or '?'} on {lost.task or '?'} of {lost.item or '?'}"
-                    for lost in found.lost_labels
-                ]
-            )
-        for note in found.notes:
-            say(note)
-        show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
-    if not found.is_whole:
-        sys.exit(REFUSED_SOME)
+        found = rescue(Path(options.database), options.out)
+    return Output(found, _show, code=0 if found.is_whole else REFUSED_SOME)
+
+
+def _show(found: Rescued) -> None:
+    for table in found.tables:
+        if table.rows or not table.is_whole:
+            show(f"{table.table}: {table.rows:,} rows{_lacking(table.missing, table.stand_ins, table.dropped)}")
+    if found.lost_labels:
+        say(f"{len(found.lost_labels):,} labels are lost:")
+        say_some(
+            [
+                f"  event {lost.event}: {lost.annotator or '?'} on {lost.task or '?'} of {lost.item or '?'}"
+                for lost in found.lost_labels
+            ]
+        )
+    for note in found.notes:
+        say(note)
+    show(f"{found.database}: {'every row is there' if found.is_whole else 'something is missing, see above'}")
 
 
 def _lacking(missing: int | None, stand_ins: int, dropped: int) -> str:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import database_argument, json_option, print_json, say, show
+from workbench.cli.common import say
 from workbench.cli.progress import showing_progress
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Database, Options, argument
 
 
-@click.command()
-@database_argument
-@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
-@json_option
-def command(database: str, file: Path, as_json: bool) -> None:
+class RestoreOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    file: Annotated[Path, argument()]
+
+
+@verb
+def command(options: RestoreOptions) -> Output:
     """Go back to a backup, or make a new database of an archive that export --format workbench wrote.
 
     A backup takes the place of what stands at DB, which is kept beside it under another name, with its log; nobody may
@@ -28,12 +31,12 @@ def command(database: str, file: Path, as_json: bool) -> None:
     from workbench.services.items.restoring_backups import restore
 
     with showing_progress():
-        report = restore(file, Path(database))
+        report = restore(options.file, Path(options.database))
     if report.kept:
         say(f"What stood there is kept: {', '.join(report.kept)}")
     if report.left_out:
         say("The archive was written without: " + ", ".join(f"{n} {what}" for what, n in report.left_out.items()))
-    if as_json:
-        print_json(report)
-        return
-    show(f"{report.database}: {sum(report.rows.values())} rows, of them {report.rows.get('items', 0)} items")
+    rows = report.rows
+    return Output(
+        report, lambda found: [f"{found.database}: {sum(rows.values())} rows, of them {rows.get('items', 0)} items"]
+    )

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import (
-    NumberRange,
-    json_option,
-    log_on_stderr,
-    option_option,
-    options_of,
-    print_json,
-    say,
-    show,
-    trust_option,
-    trusting,
-)
+from workbench.cli.common import log_on_stderr, options_of, print_json, say, show, trusting
+from workbench.cli.verb import verb
 from workbench.errors import UsageError
+from workbench.model.options import DatabaseOrFile, Options, Trust, VerifierSettings, option
 
 if TYPE_CHECKING:
     from workbench.web.serve.addresses import Address
@@ -28,72 +17,59 @@ if TYPE_CHECKING:
 _LEAST_TOKEN = 16
 
 
-@click.command()
-@click.argument("database", metavar="[DB]", required=False, type=click.Path(dir_okay=False))
-@click.option("--verifier", default="rules", show_default=True, help="A kind, or with DB one of the project's names.")
-@option_option
-@click.option("--port", type=click.IntRange(0, 65535), default=8100, show_default=True, help="Port to listen on.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Another name under which requests may ask for this server, such as a proxy's (repeatable).",
-)
-@click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; all cores but one by default.")
-@click.option(
-    "--timeout",
-    type=NumberRange(0, 3600, min_open=True),
-    metavar="SECONDS",
-    help="What an item may take in a worker or on model servers; as in a run by default.",
-)
-@click.option(
-    "--queue",
-    type=click.IntRange(1, 10_000_000),
-    help="Items that may wait, and items of one request; by default only their size counts.",
-)
-@click.option(
-    "--max-body",
-    type=click.IntRange(1_024, 1 << 30),
-    default=128 << 20,
-    show_default=True,
-    metavar="BYTES",
-    help="Largest request taken.",
-)
-@click.option(
-    "--in-flight",
-    type=click.IntRange(1_024, 1 << 33),
-    default=256 << 20,
-    show_default=True,
-    metavar="BYTES",
-    help="Requests that came and aren't answered, all together; beyond that they get a 503.",
-)
-@click.option(
-    "--undecided", type=float, metavar="REWARD", help="Reward of an abstention or an error; none (null) by default."
-)
-@click.option("--own-score", is_flag=True, help="Give the verifier's own score where it has one.")
-@click.option("--token-env", metavar="NAME", help="Variable with the token that requests must bring.")
-@trust_option
-@json_option
-def command(
-    database: str | None,
-    verifier: str,
-    options: tuple[str, ...],
-    port: int,
-    host: str,
-    hosts: tuple[str, ...],
-    workers: int | None,
-    timeout: float | None,
-    queue: int | None,
-    max_body: int,
-    in_flight: int,
-    undecided: float | None,
-    own_score: bool,
-    token_env: str | None,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class RewardServerOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    verifier: Annotated[str, option("A kind, or with DB one of the project's names.")] = "rules"
+    settings: VerifierSettings = ()
+    port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8100
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
+    hosts: Annotated[
+        tuple[str, ...],
+        option(
+            "Another name under which requests may ask for this server, such as a proxy's (repeatable).",
+            "--allow-host",
+            metavar="NAME",
+        ),
+    ] = ()
+    workers: Annotated[int | None, option("Worker processes; all cores but one by default.", ge=1, le=256)] = None
+    timeout: Annotated[
+        float | None,
+        option(
+            "What an item may take in a worker or on model servers; as in a run by default.",
+            metavar="SECONDS",
+            gt=0,
+            le=3600,
+        ),
+    ] = None
+    queue: Annotated[
+        int | None,
+        option(
+            "Items that may wait, and items of one request; by default only their size counts.", ge=1, le=10_000_000
+        ),
+    ] = None
+    max_body: Annotated[
+        int, option("Largest request taken.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
+    ] = 128 << 20
+    in_flight: Annotated[
+        int,
+        option(
+            "Requests that came and aren't answered, all together; beyond that they get a 503.",
+            metavar="BYTES",
+            ge=1_024,
+            le=1 << 33,
+            shows_default=True,
+        ),
+    ] = 256 << 20
+    undecided: Annotated[
+        float | None, option("Reward of an abstention or an error; none (null) by default.", metavar="REWARD")
+    ] = None
+    own_score: Annotated[bool, option("Give the verifier's own score where it has one.")] = False
+    token_env: Annotated[str | None, option("Variable with the token that requests must bring.", metavar="NAME")] = None
+    trust: Trust = False
+
+
+@verb
+def command(options: RewardServerOptions, as_json: bool) -> None:
     """Serve a verifier's verdicts as rewards over HTTP, until Ctrl-C.
 
     POST /reward takes one item or a batch in our own shape, /trl, /verl and /openrlhf take what those trainers call
@@ -109,18 +85,21 @@ def command(
     from workbench.web.reward.server import serve
     from workbench.web.serve.addresses import Address
 
-    for name in hosts:
+    for name in options.hosts:
         if not name_of(name):
             raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
     rules = RequestRules(
-        address=Address(host=host, port=port),
-        token=_token(token_env),
-        max_body=min(max_body, in_flight),
-        in_flight=in_flight,
-        hosts=frozenset(map(name_of, hosts)),
+        address=Address(host=options.host, port=options.port),
+        token=_token(options.token_env),
+        max_body=min(options.max_body, options.in_flight),
+        in_flight=options.in_flight,
+        hosts=frozenset(map(name_of, options.hosts)),
     )
-    scale = Scale(undecided=undecided, own_score=own_score)
-    found = trusting(lambda yes: chosen(verifier, options_of(options), database, trust=yes, asking=True), trust)
+    scale = Scale(undecided=options.undecided, own_score=options.own_score)
+    found = trusting(
+        lambda yes: chosen(options.verifier, options_of(options.settings), options.database, trust=yes, asking=True),
+        options.trust,
+    )
     for warning in found.warnings:
         say(f"Warning: {warning}")
 
@@ -135,7 +114,7 @@ def command(
         sys.stdout.flush()
 
     with log_on_stderr("workbench.reward"):
-        serve(found, scale, rules, queue, workers, timeout, ready)
+        serve(found, scale, rules, options.queue, options.workers, options.timeout, ready)
 
 
 def _token(variable: str | None) -> str | None:

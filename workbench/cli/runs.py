@@ -3,126 +3,101 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import click
 import msgspec
 
-from workbench.cli.common import (
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    say,
-    trust_option,
-    trusting,
-    unsafe_option,
-    whole_number,
-)
+from workbench.cli.common import say, trusting
 from workbench.cli.usage_text import amount, usage_words
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
 from workbench.model.calls import RunCosts
+from workbench.model.options import AllowUnsafe, Options, Trust, Whole, argument, option
 from workbench.model.run import ACTIVE, RunInfo, RunUsage
 from workbench.render.inert import inert
 from workbench.render.isolation import isolation_lines
 from workbench.render.timeouts import timeout_words
 from workbench.services.project import Project
 
+if TYPE_CHECKING:
+    from workbench.services.running.deleting import Removal
+
+
 _MOST_SHOWN = 20
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["list", "show", "pause", "cancel", "resume", "delete"]), default="list")
-@click.argument("run", type=whole_number, required=False)
-@click.option("--retry-errors", is_flag=True, help='With resume: judge the items with the verdict "error" again.')
-@click.option("--retry-timeouts", is_flag=True, help="With resume: judge the items again that had no more time.")
-@click.option("--yes", is_flag=True, help="With delete: don't ask.")
-@click.option("--retry-unread", is_flag=True, help="With resume: ask again where a reply held no verdict.")
-@trust_option
-@unsafe_option
-@json_option
-def command(
-    database: str,
-    verb: str,
-    run: int | None,
-    retry_errors: bool,
-    retry_timeouts: bool,
-    yes: bool,
-    retry_unread: bool,
-    trust: bool,
-    allow_unsafe: bool,
-    as_json: bool,
-) -> None:
+class RunsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
+    run: Annotated[Whole | None, argument()] = None
+    retry_errors: Annotated[bool, option('With resume: judge the items with the verdict "error" again.')] = False
+    retry_timeouts: Annotated[bool, option("With resume: judge the items again that had no more time.")] = False
+    yes: Annotated[bool, option("With delete: don't ask.")] = False
+    retry_unread: Annotated[bool, option("With resume: ask again where a reply held no verdict.")] = False
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def command(project: Project, options: RunsOptions) -> Output | None:
     """List runs, or show, pause, cancel, resume or delete one by its number.
 
     delete takes a run's verdicts out of all figures, with their evidence; nothing brings them back but a backup.
     Replies of model servers stay and are used again. A run that is at work, that chose a frozen set, or that reviewers
     have decided about is not deleted.
     """
-    if retry_errors and verb != "resume":
-        raise click.UsageError("--retry-errors goes with resume.")
-    if retry_timeouts and verb != "resume":
-        raise click.UsageError("--retry-timeouts goes with resume.")
-    if yes and verb != "delete":
-        raise click.UsageError("--yes goes with delete.")
-    if retry_unread and verb != "resume":
-        raise click.UsageError("--retry-unread goes with resume.")
-    if (run is None) != (verb == "list"):
-        raise click.UsageError("list takes no run number." if verb == "list" else f"{verb} needs a run number.")
-    with project_at(database) as project:
-        if run is None:
-            _list(project, as_json)
-        elif verb == "delete":
-            _delete(project, run, yes, as_json)
-        else:
-            _do(project, verb, run, retry_errors, retry_timeouts, retry_unread, trust, allow_unsafe)
-            _show(project, verb, run, as_json)
+    for flag, verb_ in (
+        ("retry_errors", "resume"),
+        ("retry_timeouts", "resume"),
+        ("yes", "delete"),
+        ("retry_unread", "resume"),
+    ):
+        if getattr(options, flag) and options.verb != verb_:
+            raise click.UsageError(f"--{flag.replace('_', '-')} goes with {verb_}.")
+    if (options.run is None) != (options.verb == "list"):
+        raise click.UsageError(
+            "list takes no run number." if options.verb == "list" else f"{options.verb} needs a run number."
+        )
+    if options.run is None:
+        from workbench.services.running.verifying import runs
+
+        return Output(runs(project), _list)
+    if options.verb == "delete":
+        return _delete(project, options.run, options.yes)
+    _do(project, options.run, options)
+    return _info(project, options.verb, options.run)
 
 
-def _list(project: Project, as_json: bool) -> None:
-    from workbench.services.running.verifying import runs
-
-    found = runs(project)
-    if as_json:
-        print_json(found)
-        return
+def _list(found: Sequence[RunInfo]) -> None:
     for info in found:
         click.echo(_line(info))
     if not found:
         click.echo("There are no runs yet. Start one: workbench verify DB VERIFIER")
 
 
-def _do(
-    project: Project,
-    verb: str,
-    run: int,
-    retry_errors: bool,
-    retry_timeouts: bool,
-    retry_unread: bool,
-    trust: bool,
-    allow_unsafe: bool,
-) -> None:
+def _do(project: Project, run: int, options: RunsOptions) -> None:
     from workbench.services.running import verifying
 
-    if verb == "resume":
+    if options.verb == "resume":
         trusting(
             lambda yes: verifying.resume(
                 project,
                 run,
                 trust=yes,
-                retry_errors=retry_errors,
-                retry_timeouts=retry_timeouts,
-                retry_unread=retry_unread,
-                allow_unsafe=allow_unsafe,
+                retry_errors=options.retry_errors,
+                retry_timeouts=options.retry_timeouts,
+                retry_unread=options.retry_unread,
+                allow_unsafe=options.allow_unsafe,
             ),
-            trust,
+            options.trust,
         )
-    elif verb in ("pause", "cancel"):
-        (verifying.pause if verb == "pause" else verifying.cancel)(project, run)
+    elif options.verb in ("pause", "cancel"):
+        (verifying.pause if options.verb == "pause" else verifying.cancel)(project, run)
         verifying.obeyed(project, run)
 
 
-def _delete(project: Project, run: int, yes: bool, as_json: bool) -> None:
+def _delete(project: Project, run: int, yes: bool) -> Output | None:
     from workbench.services.running.deleting import delete, removal
 
     found = removal(project, run)
@@ -133,31 +108,35 @@ def _delete(project: Project, run: int, yes: bool, as_json: bool) -> None:
             raise UsageError("Nothing was deleted.", "Say so with --yes.")
         if not click.confirm("Delete it?", err=True):
             say("Nothing was deleted.")
-            return
+            return None
     found = delete(project, run)
-    if as_json:
-        print_json(found)
-        return
-    click.echo(inert(f"Run {run} of {found.verifier} is deleted."))
+    return Output(found, _show_deleted)
+
+
+def _show_deleted(found: Removal) -> None:
+    click.echo(inert(f"Run {found.run} of {found.verifier} is deleted."))
     if found.next_run is None:
         say(f"  {found.verifier} has no complete run any more: figures leave it out.")
     else:
         say(f"  Figures of {found.verifier} now come from run {found.next_run}.")
 
 
-def _show(project: Project, verb: str, run: int, as_json: bool) -> None:
+def _info(project: Project, verb: str, run: int) -> Output:
     from workbench.services.running.run_costs import run_costs
     from workbench.services.running.verifying import run_info
 
     info = run_info(project, run)
     costs = run_costs(project, info)
-    if as_json:
-        print_json({**msgspec.to_builtins(info), **msgspec.to_builtins(costs)})
-        return
+    return Output(
+        {**msgspec.to_builtins(info), **msgspec.to_builtins(costs)}, lambda _: _show(info, costs, whole=verb == "show")
+    )
+
+
+def _show(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
     click.echo(_line(info))
-    if verb == "show" and info.trouble:
+    if whole and info.trouble:
         click.echo(inert(f"  {info.trouble}"))
-    if verb == "show":
+    if whole:
         for title, counts in (("verdicts", info.verdicts), ("reasons", info.reasons)):
             click.echo(inert(f"  {title}: " + (", ".join(f"{n} {word}" for word, n in (counts or {}).items()) or "–")))
         if info.timeouts:

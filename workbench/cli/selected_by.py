@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["list", "add", "remove"]), default="list")
-@click.argument("names", nargs=-1)
-@click.option("--dataset", metavar="NAME", help="The data set they chose; needed to add and remove.")
-@json_option
-def command(database: str, verb: str, names: tuple[str, ...], dataset: str | None, as_json: bool) -> None:
+class SelectedByOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "add", "remove"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument()] = ()
+    dataset: Annotated[str | None, option("The data set they chose; needed to add and remove.", metavar="NAME")] = None
+
+
+@verb
+def command(project: Project, options: SelectedByOptions) -> Output:
     """Name the judges whose verdicts chose what belongs to a data set, by verifier or model.
 
     Where items were kept because judges differed, those judges' accuracy says little of them elsewhere: every table
@@ -21,21 +26,18 @@ def command(database: str, verb: str, names: tuple[str, ...], dataset: str | Non
     """
     from workbench.services.measuring import selected_by
 
-    if (verb == "list") != (not names and dataset is None):
+    if (options.verb == "list") != (not options.names and options.dataset is None):
         raise click.UsageError("Write: workbench selected-by DB add NAME… --dataset NAME")
-    with project_at(database) as project:
-        if verb == "list":
-            found = selected_by.judges(project)
-            print_json(found) if as_json else show(_text(found))
-            return
-        if not names or dataset is None:
-            raise click.UsageError(f"Write: workbench selected-by DB {verb} NAME… --dataset NAME")
-        if verb == "add":
-            changed = selected_by.note(project, dataset, names)
-        else:
-            changed = selected_by.forget(project, dataset, names)
-    print_json({"changed": changed}) if as_json else show(f"{changed} {'added' if verb == 'add' else 'removed'}")
+    if options.verb == "list":
+        return Output(selected_by.judges(project), _lines)
+    if not options.names or options.dataset is None:
+        raise click.UsageError(f"Write: workbench selected-by DB {options.verb} NAME… --dataset NAME")
+    if options.verb == "add":
+        changed = selected_by.note(project, options.dataset, options.names)
+    else:
+        changed = selected_by.forget(project, options.dataset, options.names)
+    return Output({"changed": changed}, lambda _: [f"{changed} {'added' if options.verb == 'add' else 'removed'}"])
 
 
-def _text(found: dict[str, list[str]]) -> str:
-    return "\n".join(f"{dataset}: {', '.join(names)}" for dataset, names in found.items()) or "none"
+def _lines(found: dict[str, list[str]]) -> list[str]:
+    return [f"{dataset}: {', '.join(names)}" for dataset, names in found.items()] or ["none"]

@@ -5,45 +5,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import database_argument, json_option, log_on_stderr, print_json, project_at, say, show
+from workbench.cli.common import log_on_stderr, print_json, say, show
+from workbench.cli.verb import verb
 from workbench.errors import UsageError
+from workbench.model.options import Options, option
 
 if TYPE_CHECKING:
     from workbench.services.project import Project
     from workbench.web.serve.addresses import Address
 
 
-@click.command()
-@database_argument
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port to listen on.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--annotators", metavar="A,B,…", help="Print links for these people only; everyone by default.")
-@click.option(
-    "--max-sessions",
-    type=click.IntRange(1, 1000),
-    default=16,
-    show_default=True,
-    help="How many may work at once.",
-)
-@click.option("--public-url", metavar="URL", default="", help="What browsers see, where a proxy is before.")
-@click.option("--link", "link", metavar="NAME", help="Print one more link for a person, and end; a server may run.")
-@click.option("--revoke", metavar="NAME", help="Log a person out everywhere, void their links, and end.")
-@json_option
-def command(
-    database: str,
-    port: int,
-    host: str,
-    annotators: str | None,
-    max_sessions: int,
-    public_url: str,
-    link: str | None,
-    revoke: str | None,
-    as_json: bool,
-) -> None:
+class ServeOptions(Options, frozen=True, kw_only=True):
+    port: Annotated[int, option("Port to listen on.", ge=0, le=65535)] = 8000
+    host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
+    annotators: Annotated[
+        str | None, option("Print links for these people only; everyone by default.", metavar="A,B,…")
+    ] = None
+    max_sessions: Annotated[int, option("How many may work at once.", ge=1, le=1000)] = 16
+    public_url: Annotated[str, option("What browsers see, where a proxy is before.", metavar="URL")] = ""
+    link: Annotated[
+        str | None, option("Print one more link for a person, and end; a server may run.", metavar="NAME")
+    ] = None
+    revoke: Annotated[str | None, option("Log a person out everywhere, void their links, and end.", metavar="NAME")] = (
+        None
+    )
+
+
+@verb
+def command(project: Project, options: ServeOptions, as_json: bool) -> None:
     """Serve the app to annotators in a browser, until Ctrl-C.
 
     Each person gets a link. It works once, within 7 days, and leaves a cookie with which that browser is let in for
@@ -57,17 +48,18 @@ def command(
     from workbench.web.serve.addresses import Address
     from workbench.web.serve.addresses import public_url as checked
 
-    if link is not None and revoke is not None:
+    if options.link is not None and options.revoke is not None:
         raise UsageError("Give --link or --revoke, not both.")
-    address = Address(host=host, port=port, public_url=checked(public_url) if public_url else "")
-    with project_at(database) as project:
-        project.require_writable()
-        if revoke is not None:
-            _revoke(project, revoke, as_json)
-        elif link is not None:
-            _print_links(project, address, [link], as_json)
-        else:
-            _serve(project, address, _people(project, annotators), max_sessions, as_json)
+    address = Address(
+        host=options.host, port=options.port, public_url=checked(options.public_url) if options.public_url else ""
+    )
+    project.require_writable()
+    if options.revoke is not None:
+        _revoke(project, options.revoke, as_json)
+    elif options.link is not None:
+        _print_links(project, address, [options.link], as_json)
+    else:
+        _serve(project, address, _people(project, options.annotators), options.max_sessions, as_json)
 
 
 def _people(project: Project, annotators: str | None) -> list[str]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, project_at, say, show
+from workbench.cli.common import say, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, argument
 from workbench.render.bars import NONE
 from workbench.render.columns import aligned
 from workbench.render.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
+from workbench.services.project import Project
 
 if TYPE_CHECKING:
     from workbench.model.set_views import SetDetail, SetLine
@@ -18,12 +21,13 @@ if TYPE_CHECKING:
 _NAMES = {"list": 0, "show": 1, "diff": 2}
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(list(_NAMES)), default="list")
-@click.argument("names", nargs=-1, metavar="[NAME[@VERSION]]…")
-@json_option
-def command(database: str, verb: str, names: tuple[str, ...], as_json: bool) -> None:
+class SetsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[str, argument(choices=tuple(_NAMES))] = "list"
+    names: Annotated[tuple[str, ...], argument("[NAME[@VERSION]]…")] = ()
+
+
+@verb
+def command(project: Project, options: SetsOptions) -> Output:
     """List frozen sets, show one with all that is known of it, or compare two.
 
     workbench sets DB show hard
@@ -33,23 +37,17 @@ def command(database: str, verb: str, names: tuple[str, ...], as_json: bool) -> 
     A set has the gold and the answer types that stood when it was frozen. Items of one are chosen with --where
     set=NAME in every command that takes --where.
     """
-    if len(names) != _NAMES[verb]:
+    if len(options.names) != _NAMES[options.verb]:
         raise click.UsageError("Write: workbench sets DB list, show NAME or diff A B")
-    with project_at(database) as project:
-        if verb == "diff":
-            from workbench.services.building.comparing import set_diff
+    if options.verb == "diff":
+        from workbench.services.building.comparing import set_diff
 
-            diff = set_diff(project, *names)
-            print_json(diff) if as_json else _lines(diff_lines(diff))
-            return
-        from workbench.services.building.showing import every_set, set_detail
+        return Output(set_diff(project, *options.names), diff_lines)
+    from workbench.services.building.showing import every_set, set_detail
 
-        if verb == "show":
-            detail = set_detail(project, names[0])
-            print_json(detail) if as_json else _show(detail)
-            return
-        found = every_set(project)
-        print_json(found) if as_json else _list(found)
+    if options.verb == "show":
+        return Output(set_detail(project, options.names[0]), _show)
+    return Output(every_set(project), _list)
 
 
 def _list(found: list[SetLine]) -> None:

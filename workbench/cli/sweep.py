@@ -2,61 +2,43 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    key_and_value,
-    option_option,
-    options_of,
-    print_json,
-    project_at,
-    protocol_option,
-    say,
-    selection_of,
-    trust_option,
-    trusting,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import key_and_value, options_of, say, selection_of, trusting
 from workbench.cli.following import follow
 from workbench.cli.usage_text import estimate_words
-
-
-@click.command()
-@database_argument
-@click.argument("judge", metavar="JUDGE")
-@click.option(
-    "--vary", multiple=True, metavar="OPTION=VALUE,VALUE", required=True, help="Settings to try; repeat for others."
+from workbench.cli.verb import Output, verb
+from workbench.model.options import (
+    Database,
+    FirstItems,
+    Gold,
+    Options,
+    Protocol,
+    Trust,
+    VerifierSettings,
+    Where,
+    argument,
+    option,
 )
-@click.option("--grid", is_flag=True, help="Try all combinations; else each option by itself.")
-@option_option
-@protocol_option
-@gold_option
-@where_option
-@click.option("--limit", type=whole_number, help="Only the first so many of these items.")
-@click.option("--detach", is_flag=True, help="Start it and return; the same command later shows what it has come to.")
-@trust_option
-@json_option
-def command(
-    database: str,
-    judge: str,
-    vary: tuple[str, ...],
-    grid: bool,
-    options: tuple[str, ...],
-    protocol: Any,
-    gold: Any,
-    where: tuple[str, ...],
-    limit: int | None,
-    detach: bool,
-    trust: bool,
-    as_json: bool,
-) -> None:
+from workbench.services.project import Project
+
+
+class SweepOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    judge: Annotated[str, argument("JUDGE")]
+    vary: Annotated[tuple[str, ...], option("Settings to try; repeat for others.", metavar="OPTION=VALUE,VALUE")]
+    grid: Annotated[bool, option("Try all combinations; else each option by itself.")] = False
+    settings: VerifierSettings = ()
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    limit: FirstItems = None
+    detach: Annotated[bool, option("Start it and return; the same command later shows what it has come to.")] = False
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: SweepOptions) -> Output:
     """Run a judge under many settings and show how accuracy and tokens go with them.
 
     Each point is a run with a name of its own (JUDGE/depth-3), and all share their replies. Run it again to go on.
@@ -64,26 +46,25 @@ def command(
     from workbench.services.running.study_text import sweep_text
     from workbench.services.running.sweeping import start_sweep, sweep_estimate, sweep_points, sweep_report
 
-    points = sweep_points(_varied(vary), grid)
-    chosen, selection = options_of(options), selection_of(where, limit)
-    with project_at(database) as project:
-        expected = sweep_estimate(project, judge, points, chosen, selection)
-        if expected is not None and expected.calls:
-            say(estimate_words(expected))
-            say("  That is each point by itself; what points have in common is asked once.")
-        started = trusting(lambda yes: start_sweep(project, judge, points, chosen, selection, yes), trust)
-        if not detach:
-            for info in started:
-                follow(project, info, database)
-        runs = [info.run for info in started]
-        report = sweep_report(project, judge, points, runs, protocol=protocol, gold=gold, selection=selection)
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(sweep_text(report), nl=False)
-    if not detach and any(point.state != "complete" for point in report.points):
-        say("Some points are not complete; the same command goes on with them.")
-        sys.exit(1)
+    points = sweep_points(_varied(options.vary), options.grid)
+    chosen, selection = options_of(options.settings), selection_of(options.where, options.limit)
+    expected = sweep_estimate(project, options.judge, points, chosen, selection)
+    if expected is not None and expected.calls:
+        say(estimate_words(expected))
+        say("  That is each point by itself; what points have in common is asked once.")
+    started = trusting(lambda yes: start_sweep(project, options.judge, points, chosen, selection, yes), options.trust)
+    if not options.detach:
+        for info in started:
+            follow(project, info, options.database)
+    runs = [info.run for info in started]
+    report = sweep_report(
+        project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
+    )
+    if options.detach or all(point.state == "complete" for point in report.points):
+        return Output(report, sweep_text)
+    return Output(
+        report, sweep_text, after=["Some points are not complete; the same command goes on with them."], code=1
+    )
 
 
 def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:

@@ -2,58 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import click
+from workbench.cli.common import key_and_value
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Protocol, Verifiers, option
+from workbench.services.project import Project
 
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    key_and_value,
-    print_json,
-    project_at,
-    protocol_option_with,
-    verifiers_option,
-)
+if TYPE_CHECKING:
+    from workbench.model.paper import PaperNumber
 
 
-@click.command()
-@database_argument
-@click.option("--paper", is_flag=True, required=True, help="The tables of VerifyBench (arXiv 2505.15801).")
-@click.option("--table", "numbers", multiple=True, type=click.IntRange(1, 5), help="Only this one (repeatable).")
-@click.option("--dataset", "datasets", multiple=True, metavar="NAME", help="Only these, in this order (repeatable).")
-@verifiers_option
-@click.option(
-    "--pair",
-    "given",
-    multiple=True,
-    metavar="A=B",
-    help="Table 3: A with and B without the reference (repeatable); judges that differ in that alone are found.",
-)
-@protocol_option_with("strict")
-@gold_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "markdown", "latex", "csv"]),
-    default="text",
-    show_default=True,
-    help="LaTeX needs the package booktabs.",
-)
-@json_option
-def command(
-    database: str,
-    paper: bool,
-    numbers: tuple[Any, ...],
-    datasets: tuple[str, ...],
-    verifiers: tuple[str, ...],
-    given: tuple[str, ...],
-    protocol: Any,
-    gold: Any,
-    format_: Any,
-    as_json: bool,
-) -> None:
+class TablesOptions(Options, frozen=True, kw_only=True):
+    paper: Annotated[bool, option("The tables of VerifyBench (arXiv 2505.15801).")]
+    numbers: Annotated[tuple[int, ...], option("Only this one (repeatable).", "--table", ge=1, le=5)] = ()
+    datasets: Annotated[
+        tuple[str, ...], option("Only these, in this order (repeatable).", "--dataset", metavar="NAME")
+    ] = ()
+    verifiers: Verifiers = ()
+    given: Annotated[
+        tuple[str, ...],
+        option(
+            "Table 3: A with and B without the reference (repeatable); judges that differ in that alone are found.",
+            "--pair",
+            metavar="A=B",
+        ),
+    ] = ()
+    protocol: Protocol = "strict"
+    gold: Gold = "final"
+    format: Annotated[Literal["text", "markdown", "latex", "csv"], option("LaTeX needs the package booktabs.")] = "text"
+
+
+@verb
+def command(project: Project, options: TablesOptions) -> Output:
     """Show the tables of the VerifyBench paper for this project's data sets and verifiers.
 
     1 counts; 2 accuracy by answer type and its average over items; 3 judges with and without the reference answer;
@@ -63,13 +44,14 @@ def command(
     from workbench.model.paper import PAPER_NUMBERS
     from workbench.services.reporting.paper import PaperFigures, paper_tables, tables_text
 
-    pairs = [key_and_value(text, "--pair") for text in given]
-    with project_at(database) as project:
-        figures = PaperFigures(
-            project, datasets=datasets, verifiers=verifiers, given=pairs, protocol=protocol, gold=gold
-        )
-        found = paper_tables(figures, numbers or PAPER_NUMBERS)
-    if as_json:
-        print_json(found)
-    else:
-        click.echo(tables_text(found, format_), nl=False)
+    pairs = [key_and_value(text, "--pair") for text in options.given]
+    figures = PaperFigures(
+        project,
+        datasets=options.datasets,
+        verifiers=options.verifiers,
+        given=pairs,
+        protocol=options.protocol,
+        gold=options.gold,
+    )
+    found = paper_tables(figures, cast("tuple[PaperNumber, ...]", options.numbers) or PAPER_NUMBERS)
+    return Output(found, lambda found: tables_text(found, options.format))

@@ -2,59 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Literal
 
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    protocol_option,
-    say,
-    selection_of,
-    trust_option,
-    trusting,
-    where_option,
-)
+from workbench.cli.common import say, selection_of, trusting
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Protocol, Trust, Where, argument, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("verifier", metavar="VERIFIER")
-@click.option(
-    "--on",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Fit on these items and report on the others as well (repeatable, as --where); default: fit on all.",
-)
-@click.option(
-    "--method",
-    type=click.Choice(["accuracy", "youden"]),
-    default="accuracy",
-    show_default=True,
-    help="What to maximise: the share of right verdicts, or the true-positive minus the false-positive rate.",
-)
-@click.option("--save", metavar="NAME", help="Start a run of this name with the threshold; stored replies are reused.")
-@protocol_option
-@gold_option
-@where_option
-@trust_option
-@json_option
-def command(
-    database: str,
-    verifier: str,
-    on: tuple[str, ...],
-    method: Any,
-    save: str | None,
-    protocol: Any,
-    gold: Any,
-    where: tuple[str, ...],
-    trust: bool,
-    as_json: bool,
-) -> None:
+class ThresholdOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, argument("VERIFIER")]
+    on: Annotated[
+        tuple[str, ...],
+        option(
+            "Fit on these items and report on the others as well (repeatable, as --where); default: fit on all.",
+            metavar="FIELD=VALUE",
+        ),
+    ] = ()
+    method: Annotated[
+        Literal["accuracy", "youden"],
+        option("What to maximise: the share of right verdicts, or the true-positive minus the false-positive rate."),
+    ] = "accuracy"
+    save: Annotated[
+        str | None, option("Start a run of this name with the threshold; stored replies are reused.", metavar="NAME")
+    ] = None
+    protocol: Protocol = "forced"
+    gold: Gold = "final"
+    where: Where = ()
+    trust: Trust = False
+
+
+@verb
+def command(project: Project, options: ThresholdOptions) -> Output:
     """Fit the threshold that makes verdicts of a verifier's scores: correct if the score reaches it.
 
     Figures on the items it was fitted on flatter it: fit on one part with --on and read the row of the rest.
@@ -64,21 +43,17 @@ def command(
     from workbench.services.measuring.thresholds import fit, threshold_text
     from workbench.services.measuring.thresholds import save as start
 
-    with project_at(database) as project:
-        report = fit(
-            project,
-            verifier,
-            on=selection_of(on).conditions,
-            method=method,
-            protocol=protocol,
-            gold=gold,
-            selection=selection_of(where),
-        )
-        if save is not None:
-            run = trusting(lambda yes: start(project, report, save, trust=yes), trust)
-            report = structs.replace(report, saved_as=run.verifier)
-            say(f"Run {run.run} of {run.verifier} has the threshold {report.threshold!r}.")
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(threshold_text(report), nl=False)
+    report = fit(
+        project,
+        options.verifier,
+        on=selection_of(options.on).conditions,
+        method=options.method,
+        protocol=options.protocol,
+        gold=options.gold,
+        selection=selection_of(options.where),
+    )
+    if (name := options.save) is not None:
+        run = trusting(lambda yes: start(project, report, name, trust=yes), options.trust)
+        report = structs.replace(report, saved_as=run.verifier)
+        say(f"Run {run.run} of {run.verifier} has the threshold {report.threshold!r}.")
+    return Output(report, threshold_text)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
+from workbench.cli.common import print_line
+from workbench.cli.verb import verb
+from workbench.model.options import Options, Run, option
+from workbench.services.project import Project
 
-from workbench.cli.common import database_argument, print_line, project_at, whole_number
+
+class TranscriptsOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, option("Whose.", metavar="NAME")]
+    run: Run = None
 
 
-@click.command()
-@database_argument
-@click.option("--verifier", required=True, metavar="NAME", help="Whose.")
-@click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-def command(database: str, verifier: str, run: int | None) -> None:
+@verb(json=False)
+def command(project: Project, options: TranscriptsOptions) -> None:
     """Print the requests and responses a verifier's verdicts rest on, one JSON line each.
 
     They hold the items' texts and no keys. What is printed can be served again: workbench replay FILE.
     """
     from workbench.services.running.recording import recorded
 
-    with project_at(database) as project:
-        for exchange in recorded(project, verifier, run):
-            print_line(exchange)
+    for exchange in recorded(project, options.verifier, options.run):
+        print_line(exchange)
     sys.stdout.flush()

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import click
 
-from workbench.cli.common import database_argument, json_option, print_json, print_line, project_at
+from workbench.cli.common import print_line
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.option("--verifier", required=True, metavar="NAME", help="Whose suggestions (a verifier of kind answer-type).")
-@click.option("--questions", is_flag=True, help="Print the suggestions, one JSON line a question.")
-@json_option
-def command(database: str, verifier: str, questions: bool, as_json: bool) -> None:
+class TypesOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[str, option("Whose suggestions (a verifier of kind answer-type).", metavar="NAME")]
+    questions: Annotated[bool, option("Print the suggestions, one JSON line a question.")] = False
+
+
+@verb
+def command(project: Project, options: TypesOptions, as_json: bool) -> Output | None:
     """Show how the answer types that a model suggests agree with those in force."""
     from workbench.services.labelling.suggesting import suggestions, type_report, types_text
 
-    if questions and as_json:
+    if options.questions and as_json:
         raise click.UsageError("--questions prints JSON lines; leave --json out.")
-    with project_at(database) as project:
-        if questions:
-            for one in suggestions(project, verifier):
-                print_line(one)
-        elif as_json:
-            print_json(type_report(project, verifier))
-        else:
-            click.echo(types_text(type_report(project, verifier)), nl=False)
+    if not options.questions:
+        return Output(type_report(project, options.verifier), types_text)
+    for one in suggestions(project, options.verifier):
+        print_line(one)
+    return None

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import click
-
-from workbench.cli.common import (
-    database_argument,
-    gold_option,
-    json_option,
-    print_json,
-    project_at,
-    selection_of,
-    verifiers_option,
-    where_option,
-)
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Gold, Options, Verifiers, Where
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@verifiers_option
-@gold_option
-@where_option
-@json_option
-def command(database: str, verifiers: tuple[str, ...], gold: Any, where: tuple[str, ...], as_json: bool) -> None:
+class ValidityOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    gold: Gold = "final"
+    where: Where = ()
+
+
+@verb
+def command(project: Project, options: ValidityOptions) -> Output:
     """Check what verdicts follow besides correctness: length, authorship, form, chance.
 
     Differences are taken between completions of equal gold and answer type, with intervals clustered by question: gold
@@ -34,9 +25,5 @@ def command(database: str, verifiers: tuple[str, ...], gold: Any, where: tuple[s
     from workbench.services.measuring.validity import validity
     from workbench.services.measuring.validity_words import validity_text
 
-    with project_at(database) as project:
-        report = validity(project, verifiers, gold=gold, selection=selection_of(where))
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(validity_text(report), nl=False)
+    report = validity(project, options.verifiers, gold=options.gold, selection=selection_of(options.where))
+    return Output(report, validity_text)

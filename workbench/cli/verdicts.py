@@ -3,59 +3,48 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
+from typing import Annotated, Literal
 
 import click
+import msgspec
 
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    print_json,
-    print_line,
-    project_at,
-    say_some,
-    show,
-    whole_number,
-)
-from workbench.cli.transcript_text import show_transcript
+from workbench.cli.common import print_line, project_at, show
+from workbench.cli.usage_text import tokens
+from workbench.cli.verb import Output, verb
+from workbench.model.calls import CallShown, Transcript
+from workbench.model.options import Database, Options, Run, argument, option
 from workbench.model.reasons import sentence
 from workbench.model.run import VerdictEvidence
 from workbench.render.answers import short_answer
+from workbench.render.bars import dollars
 from workbench.render.excerpt import excerpt, shortened
 
 _INDENT = " " * 13
 
 
-@click.command()
-@database_argument
-@click.argument("verb", type=click.Choice(["print", "import"]), default="print")
-@click.argument("file", required=False, type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--verifier", metavar="NAME", help="Whose verdicts; on import: instead of what the lines say.")
-@click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-@click.option(
-    "--evidence",
-    is_flag=True,
-    help="For people: what a verdict rests on, both final answers where they stand in their texts.",
-)
-@click.option("--transcript", metavar="COMPLETION", help="How one verdict came about: every call, request and reply.")
-@click.option("--dataset", metavar="NAME", help="On import: the data set of lines that don't say it.")
-@click.option(
-    "--run-version", default="1", show_default=True, metavar="TEXT", help="On import: another version is another run."
-)
-@json_option
-def command(
-    database: str,
-    verb: str,
-    file: Path | None,
-    verifier: str | None,
-    run: int | None,
-    evidence: bool,
-    transcript: str | None,
-    dataset: str | None,
-    run_version: str,
-    as_json: bool,
-) -> None:
+class VerdictsOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    verb: Annotated[Literal["print", "import"], argument()] = "print"
+    file: Annotated[Path | None, argument()] = None
+    verifier: Annotated[
+        str | None, option("Whose verdicts; on import: instead of what the lines say.", metavar="NAME")
+    ] = None
+    run: Run = None
+    evidence: Annotated[
+        bool, option("For people: what a verdict rests on, both final answers where they stand in their texts.")
+    ] = False
+    transcript: Annotated[
+        str | None, option("How one verdict came about: every call, request and reply.", metavar="COMPLETION")
+    ] = None
+    dataset: Annotated[str | None, option("On import: the data set of lines that don't say it.", metavar="NAME")] = None
+    run_version: Annotated[str, option("On import: another version is another run.", metavar="TEXT")] = "1"
+
+
+@verb
+def command(options: VerdictsOptions, as_json: bool) -> Output | None:
     """Print a verifier's verdicts, one JSON line an item (with or without --json); or import a file of verdicts.
 
     workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
@@ -63,57 +52,49 @@ def command(
     optionally reason, question_id, dataset. Importing a file twice changes nothing. Exit code 3: some lines were
     refused.
     """
-    if verb == "import":
-        if file is None or run is not None or evidence or transcript is not None:
+    if options.verb == "import":
+        if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
             raise click.UsageError("Write: workbench verdicts DB import FILE [--verifier NAME] [--dataset NAME]")
-        _import(database, file, verifier, dataset, run_version, as_json)
-    elif file is not None or dataset is not None:
+        return _import(options.file, options)
+    if options.file is not None or options.dataset is not None:
         raise click.UsageError("A file and --dataset go with import.")
-    elif verifier is None:
+    if options.verifier is None:
         raise click.UsageError("Missing option '--verifier'.")
-    else:
-        _print(database, verifier, run, evidence, transcript, as_json)
+    if options.transcript is not None and options.evidence:
+        raise click.UsageError("--transcript and --evidence exclude each other.")
+    if as_json and options.evidence:
+        raise click.UsageError("--evidence is for people; leave it out with --json.")
+    return _print(options.verifier, options)
 
 
-def _import(database: str, file: Path, verifier: str | None, dataset: str | None, version: str, as_json: bool) -> None:
+def _import(file: Path, options: VerdictsOptions) -> Output:
     from workbench.services.running.verdict_files import import_verdicts
 
-    with project_at(database) as project:
-        report = import_verdicts(project, file, name=verifier, dataset=dataset, version=version)
-    if as_json:
-        print_json(report)
-    else:
-        show(f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused")
-    say_some([f"{file}:{line.line}:{line.field or 'line'}: {line.message}" for line in report.refusals])
-    if report.refused:
-        sys.exit(REFUSED_SOME)
+    with project_at(options.database) as project:
+        report = import_verdicts(
+            project, file, name=options.verifier, dataset=options.dataset, version=options.run_version
+        )
+    return Output(
+        report, lambda found: [f"{found.imported} imported, {found.unchanged} unchanged, {found.refused} refused"]
+    ).refusing(file, report.refusals)
 
 
-def _print(
-    database: str, verifier: str, run: int | None, evidence: bool, transcript: str | None, as_json: bool
-) -> None:
+def _print(verifier: str, options: VerdictsOptions) -> Output | None:
     from workbench.services.running.transcripts import transcripts_of
     from workbench.services.running.verifying import verdict_evidence, verdict_lines
 
-    if transcript is not None and evidence:
-        raise click.UsageError("--transcript and --evidence exclude each other.")
-    if as_json and evidence:
-        raise click.UsageError("--evidence is for people; leave it out with --json.")
-    with project_at(database) as project:
-        if transcript is not None:
-            found = transcripts_of(project, verifier, transcript, run)
-            if as_json:
-                print_json(found)
-            else:
-                for one in found:
-                    show_transcript(one)
-        elif evidence:
-            for line_with_texts in verdict_evidence(project, verifier, run):
+    with project_at(options.database) as project:
+        if options.transcript is not None:
+            found = transcripts_of(project, verifier, options.transcript, options.run)
+            return Output(found, lambda found: chain.from_iterable(map(_transcript_lines, found)))
+        if options.evidence:
+            for line_with_texts in verdict_evidence(project, verifier, options.run):
                 _show(line_with_texts)
         else:
-            for line in verdict_lines(project, verifier, run):
+            for line in verdict_lines(project, verifier, options.run):
                 print_line(line)
     sys.stdout.flush()
+    return None
 
 
 def _show(found: VerdictEvidence) -> None:
@@ -139,3 +120,62 @@ def _show_answer(side: str, final: str | None, text: str, span: tuple[int, int] 
     if span is not None and (parts := excerpt(text, span)) is not None:
         marked = click.style(parts.marked, reverse=True) if sys.stdout.isatty() else f"«{parts.marked}»"
         click.echo(f"{_INDENT}{parts.before}{marked}{parts.after}")
+
+
+def _transcript_lines(found: Transcript) -> Iterator[str]:
+    """A verdict's transcript for people: what was asked and answered, call by call."""
+    yield f"{found.completion_id}  (question {found.question_id}, {found.dataset})  {found.verifier}, run {found.run}"
+    yield "  " + ", ".join(_verdict_words(found))
+    if found.detail:
+        yield f"  detail: {found.detail}"
+    for number, vote in enumerate(found.votes, 1):
+        yield f"  vote {number}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
+    if not found.calls:
+        yield "  No calls were made for it."
+    for number, call in enumerate(found.calls, 1):
+        yield ""
+        yield f"{number}. {call.step}  ({', '.join(_call_facts(call))})"
+        for title, text in _call_texts(call):
+            yield f"  {title}:"
+            for line in text.splitlines() or [""]:
+                yield f"    {line}"
+    if found.trace is not None:
+        yield ""
+        yield "How the verdict came about, as the verifier has noted it:"
+        yield f"  {msgspec.json.encode(found.trace).decode()}"
+
+
+def _verdict_words(found: Transcript) -> Iterator[str]:
+    yield found.verdict
+    if found.reason:
+        yield found.reason
+    if found.score is not None:
+        yield f"score {found.score:g}"
+
+
+def _call_facts(call: CallShown) -> Iterator[str]:
+    yield call.role
+    yield f"{call.model} by {call.profile}"
+    if call.sample:
+        yield f"sample {call.sample}"
+    if call.finish_reason:
+        yield f"finish {call.finish_reason}"
+    if call.prompt_tokens is not None:
+        yield tokens(call.prompt_tokens, call.completion_tokens or 0)
+    if call.cost is not None:
+        yield dollars(call.cost)
+    yield f"{call.ms:.0f} ms"
+    if call.reused:
+        yield "stored before"
+    if call.origin is not None:
+        yield f"a recorded reply, not a live one: {call.origin}"
+
+
+def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
+    yield "request", call.request
+    if call.reasoning:
+        yield "reasoning", call.reasoning
+    if call.scores:
+        yield "scores", ", ".join(f"{score:g}" for score in call.scores)
+    if call.text or not call.scores:
+        yield "reply", call.text or call.response

@@ -3,67 +3,55 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import click
 
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    option_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    selection_of,
-    trust_option,
-    trusting,
-    unsafe_option,
-    where_option,
-    whole_number,
-)
+from workbench.cli.common import REFUSED_SOME, options_of, say, selection_of, trusting
 from workbench.cli.following import follow
 from workbench.cli.usage_text import estimate_words, usage_words
+from workbench.cli.verb import Output, verb
+from workbench.model.options import (
+    AllowUnsafe,
+    Database,
+    FirstItems,
+    Options,
+    Trust,
+    VerifierSettings,
+    Where,
+    Workers,
+    argument,
+    option,
+)
 from workbench.model.run import ACTIVE, RunInfo
+from workbench.model.selection import Selection
 from workbench.render.inert import inert
 from workbench.render.timeouts import timeout_words
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.argument("verifier", default="rules")
-@option_option
-@click.option("--name", help="The name of this configuration; the verifier's own by default.")
-@where_option
-@click.option("--limit", type=whole_number, help="Only the first so many of these items.")
-@click.option("--workers", type=click.IntRange(1, 256), help="Worker processes; one a core by default.")
-@click.option("--retry-timeouts", is_flag=True, help="Judge the items again that had no more time.")
-@click.option(
-    "--ask-again",
-    is_flag=True,
-    help="Take the verdicts on these items back and ask the model servers anew, whatever replies are stored.",
-)
-@click.option("--detach", is_flag=True, help="Start it and return; `workbench runs DB` shows it.")
-@trust_option
-@unsafe_option
-@json_option
-def command(
-    database: str,
-    verifier: str,
-    options: tuple[str, ...],
-    name: str | None,
-    where: tuple[str, ...],
-    limit: int | None,
-    workers: int | None,
-    retry_timeouts: bool,
-    ask_again: bool,
-    detach: bool,
-    trust: bool,
-    allow_unsafe: bool,
-    as_json: bool,
-) -> None:
+class VerifyOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    verifier: Annotated[str, argument()] = "rules"
+    settings: VerifierSettings = ()
+    name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
+    where: Where = ()
+    limit: FirstItems = None
+    workers: Workers = None
+    retry_timeouts: Annotated[bool, option("Judge the items again that had no more time.")] = False
+    ask_again: Annotated[
+        bool,
+        option("Take the verdicts on these items back and ask the model servers anew, whatever replies are stored."),
+    ] = False
+    detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def command(project: Project, options: VerifyOptions) -> Output:
     """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
 
     Stored verdicts are never repeated, and stored replies of the same server are not asked for again. The work is
@@ -74,69 +62,68 @@ def command(
     from workbench.services.running.verifying import start, verdict_counts
 
     began = time.monotonic()
-    selection = selection_of(where, limit)
-    with project_at(database) as project:
-        chosen = options_of(options)
-        expected = estimate(project, verifier, chosen, name, selection)
-        if expected is not None and expected.items:
-            say(estimate_words(expected))
-        info = trusting(
-            lambda yes: start(
-                project,
-                verifier,
-                chosen,
-                name,
-                selection,
-                workers,
-                yes,
-                allow_unsafe,
-                retry_timeouts=retry_timeouts,
-                ask_again=ask_again,
-            ),
-            trust,
-        )
-        if not info.selected:
-            say("No items match.")
-        ended = info if detach else follow(project, info, database)
-        verdicts = verdict_counts(project, info.run, selection)
-        reused = (info.reused or 0) + _judged_by_stored_replies(ended) - _judged_by_stored_replies(info)
-        report = {
-            "run": info.run,
-            "verifier": info.verifier,
-            "items": info.selected,
-            "verdicts": verdicts,
-            "seconds": round(time.monotonic() - began, 3),
-            "reused": reused,
-            "timeouts": ended.timeouts or {},
-            "state": ended.state,
-        }
-    if as_json:
-        print_json(report)
-    else:
-        counts = ", ".join(f"{number} {word}" for word, number in verdicts.items())
-        click.echo(inert(f"Run {ended.run} of {ended.verifier} is {ended.state}: {info.selected} items ({selection})"))
-        click.echo(f"  {counts}; {reused} were stored before")
-        if ended.timeouts:
-            say(f"  {timeout_words(ended.timeouts)}; --retry-timeouts judges them again")
-        if ended.usage is not None:
-            click.echo("  " + "; ".join(usage_words(ended.usage)))
-            for warning in ended.usage.warnings:
-                say(f"  Warning: {warning}")
-    if detach and ended.state in ACTIVE:
-        return
+    selection = selection_of(options.where, options.limit)
+    chosen = options_of(options.settings)
+    expected = estimate(project, options.verifier, chosen, options.name, selection)
+    if expected is not None and expected.items:
+        say(estimate_words(expected))
+    info = trusting(
+        lambda yes: start(
+            project,
+            options.verifier,
+            chosen,
+            options.name,
+            selection,
+            options.workers,
+            yes,
+            options.allow_unsafe,
+            retry_timeouts=options.retry_timeouts,
+            ask_again=options.ask_again,
+        ),
+        options.trust,
+    )
+    if not info.selected:
+        say("No items match.")
+    ended = info if options.detach else follow(project, info, options.database)
+    verdicts = verdict_counts(project, info.run, selection)
+    reused = (info.reused or 0) + _judged_by_stored_replies(ended) - _judged_by_stored_replies(info)
+    report = {
+        "run": info.run,
+        "verifier": info.verifier,
+        "items": info.selected,
+        "verdicts": verdicts,
+        "seconds": round(time.monotonic() - began, 3),
+        "reused": reused,
+        "timeouts": ended.timeouts or {},
+        "state": ended.state,
+    }
+    after, code = ([], 0) if options.detach and ended.state in ACTIVE else _after(ended, verdicts, options.database)
+    return Output(report, lambda _: _show(ended, report, selection), after=after, code=code)
+
+
+def _show(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
+    counts = ", ".join(f"{number} {word}" for word, number in report["verdicts"].items())
+    click.echo(inert(f"Run {ended.run} of {ended.verifier} is {ended.state}: {report['items']} items ({selection})"))
+    click.echo(f"  {counts}; {report['reused']} were stored before")
+    if ended.timeouts:
+        say(f"  {timeout_words(ended.timeouts)}; --retry-timeouts judges them again")
+    if ended.usage is not None:
+        click.echo("  " + "; ".join(usage_words(ended.usage)))
+        for warning in ended.usage.warnings:
+            say(f"  Warning: {warning}")
+
+
+def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[list[str], int]:
+    """What is said of a run that is over, and the exit code."""
     failed = verdicts["error"]
-    for words in ended.failures if failed else ():
-        say(inert(f"  Error: {words}"))
+    said = [f"  Error: {words}" for words in ended.failures] if failed else []
+    runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
     if ended.state != "complete":
-        say(inert(ended.message or f"Run {ended.run} is {ended.state}."))
-        say(f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}")
-        sys.exit(REFUSED_SOME if ended.state == "paused" and ended.message else 1)
+        said += [ended.message or f"Run {ended.run} is {ended.state}.", f"  Go on with it: {runs}"]
+        return said, REFUSED_SOME if ended.state == "paused" and ended.message else 1
     if failed and failed == sum(verdicts.values()):
-        say(
-            "Every item ended in an error. Judge them again: "
-            f"workbench runs {shlex.quote(database)} resume {ended.run} --retry-errors"
-        )
-        sys.exit(REFUSED_SOME)
+        return [*said, f"Every item ended in an error. Judge them again: {runs} --retry-errors"], REFUSED_SOME
+    return said, 0
 
 
 def _judged_by_stored_replies(info: RunInfo) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
-from functools import wraps
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -47,30 +46,6 @@ class OutputPath(click.Path):
         if not self._text:
             self.fail("What is written is no stream: name a file (./- for one of that name).", param, ctx)
         return STDOUT
-
-
-def to_stdout(*names: str, when: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> Callable[[F], F]:
-    """Let a command write to standard output where one of its parameters is `STDOUT`; put right above it.
-
-    Args:
-        names: Its parameters of type `OutputPath`.
-        when: Whether the command writes at all, by what it was given.
-    """
-
-    def decorate(command: F) -> F:
-        @wraps(command)
-        def run(*arguments: Any, **given: Any) -> Any:
-            there = [name for name in names if given.get(name) is STDOUT]
-            if not there or not when(given):
-                return command(*arguments, **given)
-            if len(there) > 1:
-                raise UsageError("Two things can't go to standard output.", "Name a file for one of them.")
-            with standard_output(as_json=bool(given.get("as_json"))) as file:
-                return command(*arguments, **{**given, there[0]: file})
-
-        return run  # type: ignore[return-value]
-
-    return decorate
 
 
 @contextmanager

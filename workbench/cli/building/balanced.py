@@ -3,50 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, cast, get_args
 
 import click
 
-from workbench.cli.building.common import final_gold_option, seed_option, set_options, told
-from workbench.cli.common import project_at, selection_of, where_option, whole_number
+from workbench.cli.building.common import DrawSeed, DryRun, FinalGoldChoice, NewVersion, SetTitle, built
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, Where, Whole, option
 from workbench.model.sets import Fill, Preset
+from workbench.services.project import Project
 
 _PRESETS = get_args(Preset)
 
 
-@click.command()
-@where_option
-@click.option("--per-type", type=whole_number, help="Questions of each type.  [default: 250]")
-@click.option(
-    "--quota",
-    metavar=f"[{'|'.join(_PRESETS)}|FILE]",
-    help="Divide each type among its subtypes: as in the paper, evenly, as they are there, or by a TOML file.",
-)
-@click.option("--cap-source", type=whole_number, metavar="N", help="At most N questions of one source.")
-@click.option("--cap-model", type=whole_number, metavar="N", help="At most N completions of one model.")
-@click.option(
-    "--fill",
-    type=click.Choice(get_args(Fill)),
-    default="none",
-    show_default=True,
-    help="Who gives more where a subtype is short: nobody, other subtypes of its type, other types too.",
-)
-@final_gold_option
-@seed_option
-@set_options("balanced")
-@click.pass_obj
-def command(
-    database: str,
-    /,
-    where: tuple[str, ...],
-    quota: Any,
-    seed: int,
-    name: str,
-    dry_run: bool,
-    new_version: bool,
-    as_json: bool,
-    **wanted: Any,
-) -> None:
+class BuildingBalancedOptions(Options, frozen=True, kw_only=True):
+    where: Where = ()
+    per_type: Annotated[Whole | None, option("Questions of each type.  [default: 250]")] = None
+    quota: Annotated[
+        str | None,
+        option(
+            "Divide each type among its subtypes: as in the paper, evenly, as they are there, or by a TOML file.",
+            metavar=f"[{'|'.join(_PRESETS)}|FILE]",
+        ),
+    ] = None
+    cap_source: Annotated[Whole | None, option("At most N questions of one source.", metavar="N")] = None
+    cap_model: Annotated[Whole | None, option("At most N completions of one model.", metavar="N")] = None
+    fill: Annotated[
+        Fill, option("Who gives more where a subtype is short: nobody, other subtypes of its type, other types too.")
+    ] = "none"
+    gold: FinalGoldChoice = "people"
+    seed: DrawSeed = 0
+    name: SetTitle = "balanced"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+@verb(within=True)
+def command(project: Project, options: BuildingBalancedOptions) -> Output:
     """Build a balanced set: so many questions of each type, each with one correct and one incorrect completion.
 
     Exact, or a shortfall for each type and subtype with why; nothing is taken from elsewhere unless --fill says so.
@@ -62,17 +56,24 @@ def command(
     """
     from workbench.services.building.balanced import BalancedTargets, build_balanced
 
-    file = None if quota is None or quota in _PRESETS else Path(quota)
+    file = None if options.quota is None or options.quota in _PRESETS else Path(options.quota)
     if file is not None and not file.is_file():
         raise click.BadParameter(f"It is neither a file nor one of: {', '.join(_PRESETS)}.", param_hint="--quota")
-    with project_at(database) as project:
-        report = build_balanced(
-            project,
-            BalancedTargets(quota=None if file else quota, file=file, **wanted),
-            name=name,
-            selection=selection_of(where),
-            seed=seed,
-            dry_run=dry_run,
-            new_version=new_version,
-        )
-    told(report, dry_run=dry_run, as_json=as_json)
+    report = build_balanced(
+        project,
+        BalancedTargets(
+            per_type=options.per_type,
+            quota=None if file else cast("Preset", options.quota),
+            file=file,
+            cap_source=options.cap_source,
+            cap_model=options.cap_model,
+            fill=options.fill,
+            gold=options.gold,
+        ),
+        name=options.name,
+        selection=selection_of(options.where),
+        seed=options.seed,
+        dry_run=options.dry_run,
+        new_version=options.new_version,
+    )
+    return built(report, dry_run=options.dry_run)

@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 import click
 
-from workbench.cli.building.common import final_gold_option, set_options, told
-from workbench.cli.common import key_and_value, project_at, selection_of, where_option, whole_number
+from workbench.cli.building.common import DryRun, FinalGoldChoice, NewVersion, SetTitle, built
+from workbench.cli.common import key_and_value, selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, SeedNumber, Where, Whole, option
+from workbench.services.project import Project
 
 
-@click.command()
-@click.option("--judge", "judges", multiple=True, metavar="NAME", help="A verifier that votes (an odd number of them).")
-@click.option("--run", "runs", multiple=True, metavar="NAME=N", help="A judge's run; else its newest complete one.")
-@click.option("--minority", type=whole_number, help="Judges on the weaker side.  [default: 2]")
-@click.option("--annotate", type=whole_number, help="Items for people to label.  [default: 2000]")
-@click.option("--final", type=whole_number, default=1000, show_default=True, help="Tuples of the set.")
-@where_option
-@final_gold_option
-@click.option("--partial", is_flag=True, help="Freeze the set though some items still wait for labels.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Of the draws.  [default: 0]")
-@set_options("hard")
-@click.pass_obj
-def command(
-    database: str,
-    /,
-    runs: tuple[str, ...],
-    where: tuple[str, ...],
-    name: str,
-    dry_run: bool,
-    new_version: bool,
-    as_json: bool,
-    **asked: Any,
-) -> None:
+class BuildingHardOptions(Options, frozen=True, kw_only=True):
+    judges: Annotated[
+        tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
+    ] = ()
+    runs: Annotated[
+        tuple[str, ...], option("A judge's run; else its newest complete one.", "--run", metavar="NAME=N")
+    ] = ()
+    minority: Annotated[Whole | None, option("Judges on the weaker side.  [default: 2]")] = None
+    annotate: Annotated[Whole | None, option("Items for people to label.  [default: 2000]")] = None
+    final: Annotated[Whole, option("Tuples of the set.")] = 1000
+    where: Where = ()
+    gold: FinalGoldChoice = "people"
+    partial: Annotated[bool, option("Freeze the set though some items still wait for labels.")] = False
+    seed: Annotated[SeedNumber | None, option("Of the draws.  [default: 0]")] = None
+    name: SetTitle = "hard"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+@verb(within=True)
+def command(project: Project, options: BuildingHardOptions) -> Output:
     """Build a hard set: items that judges are split on, labelled by people. Goes as far as the labels allow.
 
     The first call freezes the queue NAME-queue: items with as many judges on the weaker side as --minority says, by
@@ -45,15 +46,24 @@ def command(
     """
     from workbench.services.building.hard import HardSetOptions, build_hard
 
-    with project_at(database) as project:
-        report = build_hard(
-            project,
-            HardSetOptions(runs=_runs(runs), selection=selection_of(where) if where else None, **asked),
-            name=name,
-            dry_run=dry_run,
-            new_version=new_version,
-        )
-    told(report, dry_run=dry_run, as_json=as_json)
+    report = build_hard(
+        project,
+        HardSetOptions(
+            judges=options.judges,
+            runs=_runs(options.runs),
+            minority=options.minority,
+            annotate=options.annotate,
+            final=options.final,
+            selection=selection_of(options.where) if options.where else None,
+            seed=options.seed,
+            gold=options.gold,
+            partial=options.partial,
+        ),
+        name=options.name,
+        dry_run=options.dry_run,
+        new_version=options.new_version,
+    )
+    return built(report, dry_run=options.dry_run)
 
 
 def _runs(texts: tuple[str, ...]) -> dict[str, int]:

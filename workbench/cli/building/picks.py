@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from workbench.cli.building.common import seed_option, set_options, told
-from workbench.cli.common import project_at, selection_of, where_option, whole_number
+from workbench.cli.building.common import DrawSeed, DryRun, NewVersion, SetTitle, built
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, Where, Whole, option
+from workbench.services.project import Project
 
 
-@click.command()
-@click.option("--judge", required=True, metavar="NAME", help="The verifier whose verdicts decide.")
-@click.option("--run", type=whole_number, help="Its run; by default the newest complete one.")
-@click.option("--each", type=whole_number, default=2, show_default=True, help="How many of either verdict.")
-@where_option
-@seed_option
-@set_options("picks")
-@click.pass_obj
-def command(
-    database: str,
-    /,
-    judge: str,
-    run: int | None,
-    each: int,
-    where: tuple[str, ...],
-    seed: int,
-    name: str,
-    dry_run: bool,
-    new_version: bool,
-    as_json: bool,
-) -> None:
+class BuildingPicksOptions(Options, frozen=True, kw_only=True):
+    judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
+    run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
+    each: Annotated[Whole, option("How many of either verdict.")] = 2
+    where: Where = ()
+    seed: DrawSeed = 0
+    name: SetTitle = "picks"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+@verb(within=True)
+def command(project: Project, options: BuildingPicksOptions) -> Output:
     """Of each question pick completions for people to label: two that a judge calls correct, two incorrect.
 
     An abstention or an error counts as neither. Questions that lack either are counted, not passed over in silence.
@@ -37,16 +32,15 @@ def command(
     """
     from workbench.services.building.picks import build_picks
 
-    with project_at(database) as project:
-        report = build_picks(
-            project,
-            judge,
-            name=name,
-            run=run,
-            each=each,
-            selection=selection_of(where),
-            seed=seed,
-            dry_run=dry_run,
-            new_version=new_version,
-        )
-    told(report, dry_run=dry_run, as_json=as_json)
+    report = build_picks(
+        project,
+        options.judge,
+        name=options.name,
+        run=options.run,
+        each=options.each,
+        selection=selection_of(options.where),
+        seed=options.seed,
+        dry_run=options.dry_run,
+        new_version=options.new_version,
+    )
+    return built(report, dry_run=options.dry_run)

@@ -4,94 +4,62 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.asking import dataset_option, drawing, model_settings_option, workers_option
-from workbench.cli.common import (
-    NumberRange,
-    database_argument,
-    force_option,
-    json_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    trust_option,
-    trusting,
-    unsafe_option,
-    whole_number,
-)
-from workbench.cli.writing import OutputPath, shown, to_stdout
+from workbench.cli.asking import ModelSettings, ProblemSet, Programs, drawing
+from workbench.cli.common import options_of, say, trusting
+from workbench.cli.verb import Output, ToStdout, verb
+from workbench.cli.writing import shown
 from workbench.errors import UsageError
+from workbench.model.options import AllowUnsafe, Force, Options, Trust, Whole, option
 
 if TYPE_CHECKING:
     from workbench.model.evolution_report import EvolutionReport
     from workbench.services.project import Project
 
-_SHARE = NumberRange(0, 1, min_open=True)
-_PATH = click.Path(dir_okay=False, path_type=Path)
+
+class CodeEvolveOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("The evolution's; its suites are called after it.", metavar="NAME")]
+    model: Annotated[
+        str | None, option("Who writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    rounds: Annotated[int, option(ge=1, le=20)] = 3
+    seed: Annotated[int, option("Of every draw.")] = 0
+    problems: Annotated[Whole | None, option("Only the first so many problems that can evolve.")] = None
+    only: Annotated[Path | None, option("Only problems of this file, such as duplicates --output.", metavar="FILE")] = (
+        None
+    )
+    suite: Annotated[str, option("The tests of round 0.", metavar="NAME")] = "base"
+    asked: Annotated[int, option("Asked for at a time.", "--tests", ge=1, le=200)] = 20
+    objective: Annotated[
+        Literal["released", "max-min", "max-sum"],
+        option("By what three solutions are shown beside the two best (docs/code-evolution.md)."),
+    ] = "released"
+    easiest: Annotated[
+        float | None, option("Don't show tests that at least this share passes to make harder ones.", gt=0, le=1)
+    ] = None
+    keep_unverified: Annotated[bool, option("Take tests that the reference solution fails, too.")] = False
+    seconds: Annotated[
+        float | None, option("Of a test; else its problem's, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600)
+    ] = None
+    extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
+    dataset: ProblemSet = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+    show: Annotated[bool, option("Only show what the evolution has come to.")] = False
+    page: Annotated[
+        Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
+    ] = None
+    lines: Annotated[
+        Path | None, option("Write the result for training.", "--export", metavar="FILE", output="stream")
+    ] = None
+    force: Force = False
 
 
-@click.command()
-@database_argument
-@click.option("--name", required=True, metavar="NAME", help="The evolution's; its suites are called after it.")
-@click.option("--model", metavar="NAME", help="Who writes tests: [models.NAME] of workbench.toml, or see -o base_url=…")
-@model_settings_option
-@click.option("--rounds", type=click.IntRange(1, 20), default=3, show_default=True)
-@click.option("--seed", type=int, default=0, show_default=True, help="Of every draw.")
-@click.option("--problems", type=whole_number, help="Only the first so many problems that can evolve.")
-@click.option("--only", type=_PATH, metavar="FILE", help="Only problems of this file, such as duplicates --output.")
-@click.option("--suite", default="base", show_default=True, metavar="NAME", help="The tests of round 0.")
-@click.option(
-    "--tests", "asked", type=click.IntRange(1, 200), default=20, show_default=True, help="Asked for at a time."
-)
-@click.option(
-    "--objective",
-    type=click.Choice(["released", "max-min", "max-sum"]),
-    default="released",
-    show_default=True,
-    help="By what three solutions are shown beside the two best (docs/code-evolution.md).",
-)
-@click.option("--easiest", type=_SHARE, help="Don't show tests that at least this share passes to make harder ones.")
-@click.option("--keep-unverified", is_flag=True, help="Take tests that the reference solution fails, too.")
-@click.option(
-    "--timeout",
-    "seconds",
-    type=NumberRange(0.01, 600),
-    metavar="SECONDS",
-    help="Of a test; else its problem's, or 3.",
-)
-@click.option("--extractor", type=click.Choice(["fence-1", "lines-1"]), default="fence-1", show_default=True)
-@dataset_option
-@workers_option
-@trust_option
-@unsafe_option
-@click.option("--show", is_flag=True, help="Only show what the evolution has come to.")
-@click.option("--page", type=OutputPath(), metavar="FILE", help="Write tables and plots as a page of HTML.")
-@click.option("--export", "lines", type=OutputPath(), metavar="FILE", help="Write the result for training.")
-@force_option
-@json_option
-@to_stdout("page", "lines")
-def command(
-    database: str,
-    name: str,
-    model: str | None,
-    options: tuple[str, ...],
-    problems: int | None,
-    only: Path | None,
-    dataset: str | None,
-    workers: int | None,
-    trust: bool,
-    allow_unsafe: bool,
-    show: bool,
-    page: Path | None,
-    lines: Path | None,
-    force: bool,
-    as_json: bool,
-    **settings: Any,
-) -> None:
+@verb(to_stdout=ToStdout("page", "lines"))
+def command(project: Project, options: CodeEvolveOptions) -> Output:
     """Grow suites of tests harder by rounds against the solutions they let through (EvolveCoder).
 
     In each round a model sees five solutions with their results and writes tests: first such as fail the best, then
@@ -102,49 +70,50 @@ def command(
 
     workbench code evolve DB --name hard --show --page hard.html --export hard.jsonl
     """
-    if model is None and not show:
+    if options.model is None and not options.show:
         raise UsageError("Say which model writes tests: --model NAME", "To see an evolution: --show")
     from workbench.services.coding.evolution import evolved
     from workbench.services.coding.evolution.running import export, write_page
     from workbench.services.coding.evolution.tables import evolution_text
 
-    with project_at(database) as project:
-        if show or model is None:
-            report = evolved.report(project, evolved.evolution(project, name, dataset))
-        else:
-            chosen = {"dataset": dataset, "problems": problems, "workers": workers, "allow_unsafe": allow_unsafe}
-            report = _run(project, name, model, options, settings, only, trust, **chosen)
-        row = evolved.evolution(project, name, report.dataset)
-        if page is not None:
-            write_page(project, row, page, made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), force=force)
-        if lines is not None:
-            say(f"{export(project, row, lines, force=force):,} problems written to {shown(lines)}")
-    if as_json:
-        print_json(report)
+    if options.show or options.model is None:
+        report = evolved.report(project, evolved.evolution(project, options.name, options.dataset))
     else:
-        click.echo(evolution_text(report), nl=False)
+        report = _run(project, options.model, options)
+    row = evolved.evolution(project, options.name, report.dataset)
+    if options.page is not None:
+        write_page(
+            project, row, options.page, made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), force=options.force
+        )
+    if options.lines is not None:
+        say(f"{export(project, row, options.lines, force=options.force):,} problems written to {shown(options.lines)}")
+    return Output(report, evolution_text)
 
 
-def _run(
-    project: Project,
-    name: str,
-    model: str,
-    options: tuple[str, ...],
-    settings: dict[str, Any],
-    only: Path | None,
-    trust: bool,
-    **chosen: Any,
-) -> EvolutionReport:
+def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionReport:
     from workbench.model.evolution import EvolutionSettings
     from workbench.services.coding.evolution.duplicates import read_kept
     from workbench.services.coding.evolution.refining import USUAL
     from workbench.services.coding.evolution.running import run
     from workbench.services.generation import models_from
 
-    models = models_from(project, [model], options_of(options), USUAL)
-    wanted = EvolutionSettings(model=model, **settings)
-    tasks = None if only is None else read_kept(only)
+    wanted = EvolutionSettings(
+        **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
+    )
     with drawing("problems") as watch:
         return trusting(
-            lambda yes: run(project, name, models, wanted, only=tasks, trust=yes, watch=watch, **chosen), trust
+            lambda yes: run(
+                project,
+                options.name,
+                models_from(project, [model], options_of(options.settings), USUAL),
+                wanted,
+                only=None if options.only is None else read_kept(options.only),
+                dataset=options.dataset,
+                problems=options.problems,
+                workers=options.workers,
+                allow_unsafe=options.allow_unsafe,
+                trust=yes,
+                watch=watch,
+            ),
+            options.trust,
         )

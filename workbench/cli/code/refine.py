@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
+from typing import Annotated
 
-import click
-
-from workbench.cli.asking import dataset_option, drawing, model_settings_option, say_calls, workers_option
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    force_option,
-    json_option,
-    options_of,
-    print_json,
-    project_at,
-    say_some,
-    show,
-    trust_option,
-    trusting,
-    unsafe_option,
-    whole_number,
-)
-from workbench.cli.writing import OutputPath, shown, to_stdout
+from workbench.cli.asking import ModelSettings, ProblemSet, Programs, drawing, say_calls
+from workbench.cli.common import REFUSED_SOME, options_of, say_some, show, trusting
+from workbench.cli.verb import Output, ToStdout, verb
+from workbench.cli.writing import shown
+from workbench.model.options import AllowUnsafe, Force, Options, Trust, Whole, option
 from workbench.model.refinement import RefineReport
 from workbench.render.bars import counted
+from workbench.services.project import Project
 
 _WHY = {
     "no_reference": "there is no reference solution to go by",
@@ -34,45 +21,25 @@ _WHY = {
 }
 
 
-@click.command()
-@database_argument
-@click.option("--name", default="refined", show_default=True, metavar="NAME", help="What the calls are called.")
-@click.option("--model", required=True, metavar="NAME", help="Who writes: [models.NAME] of workbench.toml, or see -o.")
-@model_settings_option
-@click.option(
-    "--output",
-    "file",
-    required=True,
-    metavar="FILE",
-    type=OutputPath(),
-    help="The new problems, for workbench import.",
-)
-@click.option("--tests", "asked", type=click.IntRange(1, 200), default=20, show_default=True, help="Asked for.")
-@click.option("--fewest", type=click.IntRange(1, 200), default=5, show_default=True, help="A problem needs so many.")
-@click.option("--problems", type=whole_number, help="Only the first so many.")
-@dataset_option
-@workers_option
-@trust_option
-@unsafe_option
-@force_option
-@json_option
-@to_stdout("file")
-def command(
-    database: str,
-    name: str,
-    model: str,
-    options: tuple[str, ...],
-    file: Path,
-    asked: int,
-    fewest: int,
-    problems: int | None,
-    dataset: str | None,
-    workers: int | None,
-    trust: bool,
-    allow_unsafe: bool,
-    force: bool,
-    as_json: bool,
-) -> None:
+class CodeRefineOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("What the calls are called.", metavar="NAME")] = "refined"
+    model: Annotated[str, option("Who writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
+    settings: ModelSettings = ()
+    file: Annotated[
+        Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
+    ]
+    asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
+    fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+    problems: Annotated[Whole | None, option("Only the first so many.")] = None
+    dataset: ProblemSet = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("file"))
+def command(project: Project, options: CodeRefineOptions) -> Output:
     """Have a model write problems of standard input anew, each with a function to write and about 20 tests.
 
     The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
@@ -84,27 +51,27 @@ def command(
     from workbench.services.coding.targets import code_dataset
     from workbench.services.generation import generating, models_from
 
-    wish = RefinementOptions(asked=asked, fewest=fewest)
-    with project_at(database) as project:
-        found = code_dataset(project, dataset)
-        models = models_from(project, [model], options_of(options), USUAL)
+    wish = RefinementOptions(asked=options.asked, fewest=options.fewest)
+    found = code_dataset(project, options.dataset)
+    models = models_from(project, [options.model], options_of(options.settings), USUAL)
 
-        def run(accepted: bool) -> tuple[RefineReport, int]:
-            with (
-                opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe) as sandbox,
-                drawing() as watch,
-                generating(project, f"refined/{name}", models, wish.about(), trust=accepted, watch=watch) as writer,
-            ):
-                return refine(project, found, wish, writer, sandbox, file, limit=problems, force=force), writer.run
+    def run(accepted: bool) -> tuple[RefineReport, int]:
+        with (
+            opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+            drawing() as watch,
+            generating(project, f"refined/{options.name}", models, wish.about(), trust=accepted, watch=watch) as writer,
+        ):
+            return refine(
+                project, found, wish, writer, sandbox, options.file, limit=options.problems, force=options.force
+            ), writer.run
 
-        report, number = trusting(run, trust)
-        say_calls(project, number)
-    if as_json:
-        print_json(report)
-    else:
-        show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
-        if report.written:
-            show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
-        say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
-    if report.refused:
-        sys.exit(REFUSED_SOME)
+    report, number = trusting(run, options.trust)
+    say_calls(project, number)
+    return Output(report, lambda found: _show(found, options.file), code=REFUSED_SOME if report.refused else 0)
+
+
+def _show(report: RefineReport, file: Path) -> None:
+    show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
+    if report.written:
+        show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
+    say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])

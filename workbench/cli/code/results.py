@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
-import click
+from workbench.cli.common import print_line, selection_of
+from workbench.cli.verb import verb
+from workbench.model.options import Options, Run, Where, option
+from workbench.services.project import Project
 
-from workbench.cli.common import database_argument, print_line, project_at, selection_of, where_option, whole_number
+
+class CodeResultsOptions(Options, frozen=True, kw_only=True):
+    verifier: Annotated[
+        str | None, option("Whose outcomes; by default every verifier's that ran solutions.", metavar="NAME")
+    ] = None
+    run: Run = None
+    suite: Annotated[str | None, option("Only this suite of tests.", metavar="NAME")] = None
+    where: Where = ()
 
 
-@click.command()
-@database_argument
-@click.option("--verifier", metavar="NAME", help="Whose outcomes; by default every verifier's that ran solutions.")
-@click.option("--run", type=whole_number, help="Exactly this run instead of the newest complete one.")
-@click.option("--suite", metavar="NAME", help="Only this suite of tests.")
-@where_option
-def command(database: str, verifier: str | None, run: int | None, suite: str | None, where: tuple[str, ...]) -> None:
+@verb(json=False)
+def command(project: Project, options: CodeResultsOptions) -> None:
     """Print what came of every solution, one JSON line a solution and suite, in the order of import.
 
     A letter a test: p passed, f assertion failed, e another error, t took too long, s syntax error, x killed or never
@@ -23,7 +29,8 @@ def command(database: str, verifier: str | None, run: int | None, suite: str | N
     """
     from workbench.services.coding.results import results
 
-    with project_at(database) as project:
-        for line in results(project, verifier, run, suite, selection_of(where) if where else None):
-            print_line(line)
+    for line in results(
+        project, options.verifier, options.run, options.suite, selection_of(options.where) if options.where else None
+    ):
+        print_line(line)
     sys.stdout.flush()

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-import click
-
-from workbench.cli.code.common import sizes_option, suite_option, truth_option
-from workbench.cli.common import (
-    database_argument,
-    json_option,
-    print_json,
-    project_at,
-    selection_of,
-    table_format_option,
-    where_option,
-)
+from workbench.cli.code.common import Suites, Truth, sizes_up_to
+from workbench.cli.common import selection_of
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, SeedNumber, TableFormat, Where, option
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@truth_option
-@suite_option
-@sizes_option(most=15, default="1,2,3,4,5,6,7,8,9,10", help="Numbers of tests, up to 15.")
-@click.option(
-    "--resamples", type=click.IntRange(2, 100_000), default=100, show_default=True, help="How often tests are drawn."
-)
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Seed of the draws.")
-@where_option
-@table_format_option
-@json_option
-def command(
-    database: str,
-    truth: str | None,
-    suites: tuple[str, ...],
-    sizes: tuple[int, ...],
-    resamples: int,
-    seed: int,
-    where: tuple[str, ...],
-    format_: Any,
-    as_json: bool,
-) -> None:
+class CodeSaturationOptions(Options, frozen=True, kw_only=True):
+    truth: Truth = None
+    suites: Suites = ()
+    sizes: Annotated[
+        tuple[int, ...], option("Numbers of tests, up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15))
+    ] = tuple(range(1, 11))
+    resamples: Annotated[int, option("How often tests are drawn.", ge=2, le=100_000)] = 100
+    seed: Annotated[SeedNumber, option("Seed of the draws.")] = 0
+    where: Where = ()
+    format: TableFormat = "text"
+
+
+@verb
+def command(project: Project, options: CodeSaturationOptions) -> Output:
     """Show how many tests are enough to rank solutions as all tests do.
 
     Mean over problems of Spearman's coefficient between the solutions' scores on k tests, drawn without replacement,
@@ -51,11 +35,9 @@ def command(
     from workbench.services.coding.ranking.tables import saturation_as
     from workbench.services.coding.ranking.truth import truth_of
 
-    with project_at(database) as project:
-        meant = truth_of(project, truth, suites)
-        chosen = selection_of(where)
-        report = saturation(project, meant, selection=chosen, sizes=sizes, resamples=resamples, seed=seed)
-    if as_json:
-        print_json(report)
-    else:
-        click.echo(saturation_as(report, format_), nl=False)
+    meant = truth_of(project, options.truth, options.suites)
+    chosen = selection_of(options.where)
+    report = saturation(
+        project, meant, selection=chosen, sizes=options.sizes, resamples=options.resamples, seed=options.seed
+    )
+    return Output(report, lambda found: saturation_as(found, options.format))

@@ -6,30 +6,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.code.common import (
-    database_or_file,
-    end_if_refused,
-    from_option,
-    k_option,
-    require_one,
-    rules_option,
-    suite_option,
-    truth_option,
-)
-from workbench.cli.common import (
-    force_option,
-    print_line,
-    project_at,
-    say,
-    selection_of,
-    where_option,
-)
-from workbench.cli.writing import OutputPath, shown, to_stdout
+from workbench.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one
+from workbench.cli.common import REFUSED_SOME, print_line, project_at, refusal_lines, say, say_some, selection_of
+from workbench.cli.verb import ToStdout, verb
+from workbench.cli.writing import shown
 from workbench.model.candidates import DROPPED, SHORTFALLS, SelectedLine
+from workbench.model.options import DatabaseOrFile, Force, Options, Where, option
 from workbench.render.bars import counted
 
 if TYPE_CHECKING:
@@ -37,44 +21,25 @@ if TYPE_CHECKING:
     from workbench.services.coding.ranking.selecting import How, SelectedSet
 
 
-@click.command()
-@database_or_file
-@from_option
-@k_option
-@rules_option
-@click.option(
-    "--filter",
-    "filter_",
-    type=click.Choice(["exception", "stderr"]),
-    default="exception",
-    show_default=True,
-    help="Drop solutions that fail every test by no assertion: by the exception's type, or by standard error.",
-)
-@click.option("--exact", is_flag=True, help="Compare distances as decimal fractions, not as floats.")
-@truth_option
-@suite_option
-@where_option
-@click.option(
-    "--write",
-    type=OutputPath(),
-    metavar="FILE",
-    help="Write the set, with its texts, too.",
-)
-@force_option
-@to_stdout("write")
-def command(
-    database: str | None,
-    source: Path | None,
-    k: int,
-    rules: Any,
-    filter_: Any,
-    exact: bool,
-    truth: str | None,
-    suites: tuple[str, ...],
-    where: tuple[str, ...],
-    write: Path | None,
-    force: bool,
-) -> None:
+class CodeSelectOptions(Options, frozen=True, kw_only=True):
+    database: DatabaseOrFile = None
+    source: Source = None
+    k: SolutionsEach = 5
+    rules: SelectionRules = "released"
+    filter_: Annotated[
+        Literal["exception", "stderr"],
+        option("Drop solutions that fail every test by no assertion: by the exception's type, or by standard error."),
+    ] = "exception"
+    exact: Annotated[bool, option("Compare distances as decimal fractions, not as floats.")] = False
+    truth: Truth = None
+    suites: Suites = ()
+    where: Where = ()
+    write: Annotated[Path | None, option("Write the set, with its texts, too.", metavar="FILE", output="stream")] = None
+    force: Force = False
+
+
+@verb(json=False, to_stdout=ToStdout("write"))
+def command(options: CodeSelectOptions) -> None:
     """Select k solutions of each problem with scores spread from best to worst: a set for scoring and ranking.
 
     One JSON line a problem: "task_id", "selected" (ids in rank order), "scores", "ranks", "ground_truth", "dropped" by
@@ -84,45 +49,40 @@ def command(
     """
     from workbench.services.coding.ranking.selecting import How
 
-    require_one(database, source, truth=truth, suite=suites, where=where)
-    how = How(k=k, rules=rules, filter=filter_, exact=exact)
-    if source is not None:
-        end_if_refused(source, _from_file(source, how, write, force))
+    require_one(options.database, options.source, truth=options.truth, suite=options.suites, where=options.where)
+    how = How(k=options.k, rules=options.rules, filter=options.filter_, exact=options.exact)
+    if options.source is not None:
+        refused = _from_file(options.source, how, options)
+        say_some(refusal_lines(options.source, refused))
+        if refused:
+            sys.exit(REFUSED_SOME)
     else:
-        _from_database(str(database), how, truth, suites, where, write, force)
+        _from_database(str(options.database), how, options)
 
 
-def _from_file(source: Path, how: How, write: Path | None, force: bool) -> list[Refusal]:
+def _from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refusal]:
     from workbench.services.coding.ranking.selecting import select_from
     from workbench.services.coding.ranking.set_files import write_rows
 
-    found = select_from(source, how)
+    found, write = select_from(source, how), options.write
     if write is not None:
-        say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=force), 'problem')}.")
+        say(f"{shown(write)}: {counted(write_rows(found.sets, write, force=options.force), 'problem')}.")
     _print(found.sets)
     return found.refused
 
 
-def _from_database(
-    database: str,
-    how: How,
-    truth: str | None,
-    suites: tuple[str, ...],
-    where: tuple[str, ...],
-    write: Path | None,
-    force: bool,
-) -> None:
+def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
     from workbench.services.coding.ranking.selecting import select_stored
     from workbench.services.coding.ranking.set_files import write_stored
     from workbench.services.coding.ranking.truth import runs_in_words, truth_of
 
     with project_at(database) as project:
-        meant = truth_of(project, truth, suites)
+        meant = truth_of(project, options.truth, options.suites)
         say(f"Scores by {meant.name} on {runs_in_words(meant.runs)}.")
-        sets = list(select_stored(project, how, meant, selection_of(where)))
-        if write is not None:
-            count = write_stored(project, meant, sets, write, force=force)
-            say(f"{shown(write)}: {counted(count, 'problem')}.")
+        sets = list(select_stored(project, how, meant, selection_of(options.where)))
+        if options.write is not None:
+            count = write_stored(project, meant, sets, options.write, force=options.force)
+            say(f"{shown(options.write)}: {counted(count, 'problem')}.")
     _print(sets)
 
 

@@ -2,81 +2,37 @@
 
 from __future__ import annotations
 
-import sys
+from typing import Annotated
 
-import click
-
-from workbench.cli.asking import (
-    dataset_option,
-    drawing,
-    model_settings_option,
-    models_option,
-    most_option,
-    say_calls,
-    tasks_option,
-    workers_option,
-)
-from workbench.cli.common import (
-    REFUSED_SOME,
-    database_argument,
-    json_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    say_some,
-    show,
-    trust_option,
-    trusting,
-    unsafe_option,
-)
+from workbench.cli.asking import Models, ModelSettings, MostProblems, Problems, ProblemSet, Programs, drawing, say_calls
+from workbench.cli.common import REFUSED_SOME, options_of, say, say_some, show, trusting
+from workbench.cli.verb import Output, verb
+from workbench.model.options import AllowUnsafe, Options, Trust, option
 from workbench.model.synthesis import SKIPPED, SolutionsWritten
 from workbench.render.bars import counted
+from workbench.services.project import Project
 
 
-@click.command()
-@database_argument
-@click.option("--name", required=True, help="What these solutions are called: their ids begin with it.")
-@models_option
-@model_settings_option
-@click.option(
-    "--kinds", default="correct,incorrect", show_default=True, metavar="KINDS", help="What models are asked for."
-)
-@click.option("--k", type=click.IntRange(1, 100), default=5, show_default=True, help="Different scores of a problem.")
-@click.option("--rounds", type=click.IntRange(1, 100), default=5, show_default=True, help="Rounds of asking at most.")
-@click.option(
-    "--suite",
-    "suites",
-    multiple=True,
-    default=("base", "plus"),
-    show_default=True,
-    metavar="NAME",
-    help="The tests that solutions are scored by (repeatable).",
-)
-@dataset_option
-@tasks_option
-@most_option
-@workers_option
-@trust_option
-@unsafe_option
-@json_option
-def command(
-    database: str,
-    name: str,
-    models: tuple[str, ...],
-    options: tuple[str, ...],
-    kinds: str,
-    k: int,
-    rounds: int,
-    suites: tuple[str, ...],
-    dataset: str | None,
-    tasks: tuple[str, ...],
-    limit: int | None,
-    workers: int | None,
-    trust: bool,
-    allow_unsafe: bool,
-    as_json: bool,
-) -> None:
+class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, option("What these solutions are called: their ids begin with it.")]
+    models: Models
+    settings: ModelSettings = ()
+    kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
+    k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
+    rounds: Annotated[int, option("Rounds of asking at most.", ge=1, le=100)] = 5
+    suites: Annotated[
+        tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
+    ] = ("base", "plus")
+    dataset: ProblemSet = None
+    tasks: Problems = ()
+    limit: MostProblems = None
+    workers: Programs = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+
+
+@verb
+def command(project: Project, options: CodeWriteSolutionsOptions) -> Output:
     """Have models write solutions, right and wrong ones, until each problem has k different scores.
 
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
@@ -87,32 +43,36 @@ def command(
     from workbench.services.coding.targets import Targets
     from workbench.services.generation import models_from
 
-    with project_at(database) as project:
-        wish = SolutionOptions(name=name, kinds=kinds_of(kinds), k=k, rounds=rounds, suites=suites)
-        chosen = models_from(project, models, options_of(options), USUAL)
-        targets = Targets(dataset=dataset, tasks=tasks, limit=limit)
-        with opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe) as sandbox, drawing() as watch:
-            report = trusting(
-                lambda yes: write_solutions(
-                    project,
-                    wish,
-                    chosen,
-                    sandbox,
-                    provenance=sandbox.provenance(),
-                    targets=targets,
-                    trust=yes,
-                    watch=watch,
-                ),
-                trust,
-            )
-        say_calls(project, report.run)
-    if as_json:
-        print_json(report)
-    else:
-        _show(report)
-    if any(one.failed for one in report.problems):
-        say("  Some calls failed for good; the same command tries them again.")
-        sys.exit(REFUSED_SOME)
+    wish = SolutionOptions(
+        name=options.name, kinds=kinds_of(options.kinds), k=options.k, rounds=options.rounds, suites=options.suites
+    )
+    chosen = models_from(project, options.models, options_of(options.settings), USUAL)
+    targets = Targets(dataset=options.dataset, tasks=options.tasks, limit=options.limit)
+    with (
+        opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+        drawing() as watch,
+    ):
+        report = trusting(
+            lambda yes: write_solutions(
+                project,
+                wish,
+                chosen,
+                sandbox,
+                provenance=sandbox.provenance(),
+                targets=targets,
+                trust=yes,
+                watch=watch,
+            ),
+            options.trust,
+        )
+    say_calls(project, report.run)
+    failed = any(one.failed for one in report.problems)
+    return Output(
+        report,
+        _show,
+        after=["  Some calls failed for good; the same command tries them again."] if failed else (),
+        code=REFUSED_SOME if failed else 0,
+    )
 
 
 def _show(report: SolutionsWritten) -> None:

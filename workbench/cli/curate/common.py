@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
-
-import click
+from collections.abc import Mapping
+from typing import Annotated
 
 from workbench.model.curation import Scope
+from workbench.model.options import option
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def scope_options(function: F) -> F:
-    """``--dataset`` and ``--source``."""
-    source = click.option("--source", metavar="DOMAIN/NAME", help="Only questions of this source.")
-    return click.option("--dataset", metavar="NAME", help="Only questions of this data set.")(source(function))
+ScopeDataset = Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")]
+ScopeSource = Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")]
 
 
 def scope_of(dataset: str | None, source: str | None) -> Scope:

@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from workbench.cli.building.common import seed_option, set_options, told
-from workbench.cli.common import project_at, whole_number
-from workbench.cli.curate.common import counted, scope_of, scope_options
+from workbench.cli.building.common import DrawSeed, DryRun, NewVersion, SetTitle, built
+from workbench.cli.curate.common import ScopeDataset, ScopeSource, counted, scope_of
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import Options, Whole, option
 from workbench.model.taxonomy import TYPES
+from workbench.services.project import Project
 
 
-@click.command()
-@click.option("--per-type", type=whole_number, required=True, help="Questions wanted of each type (the paper: 2000).")
-@click.option("--types", default=",".join(TYPES), show_default=True, metavar="LETTERS", help="Types to draw from.")
-@click.option("--cap-source", type=whole_number, help="At most so many questions of one source.")
-@click.option("--confirmed", is_flag=True, help="Only types that count, not one person's or a model's alone.")
-@scope_options
-@seed_option
-@set_options("pool")
-@click.pass_obj
-def command(
-    database: str,
-    per_type: int,
-    types: str,
-    cap_source: int | None,
-    confirmed: bool,
-    dataset: str | None,
-    source: str | None,
-    seed: int,
-    name: str,
-    dry_run: bool,
-    new_version: bool,
-    as_json: bool,
-) -> None:
+class CurateDrawOptions(Options, frozen=True, kw_only=True):
+    per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
+    types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
+    cap_source: Annotated[Whole | None, option("At most so many questions of one source.")] = None
+    confirmed: Annotated[bool, option("Only types that count, not one person's or a model's alone.")] = False
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    seed: DrawSeed = 0
+    name: SetTitle = "pool"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
+@verb(within=True)
+def command(project: Project, options: CurateDrawOptions) -> Output:
     """Draw so many questions of each type, and freeze them as a set; use it with --where set=NAME.
 
     Questions that are out are never drawn, and no type is filled from another one: what is missing is reported.
@@ -42,21 +36,20 @@ def command(
     from workbench.services.curating.drawing import DrawWish, draw
 
     wish = DrawWish(
-        name=name,
-        per_type=per_type,
-        types=_letters(types),
-        scope=scope_of(dataset, source),
-        seed=seed,
-        cap_source=cap_source,
-        confirmed=confirmed,
+        name=options.name,
+        per_type=options.per_type,
+        types=_letters(options.types),
+        scope=scope_of(options.dataset, options.source),
+        seed=options.seed,
+        cap_source=options.cap_source,
+        confirmed=options.confirmed,
     )
-    with project_at(database) as project:
-        report = draw(project, wish, new_version=new_version, dry_run=dry_run)
+    report = draw(project, wish, new_version=options.new_version, dry_run=options.dry_run)
     more = (
         f"types said by: {counted(report.origins)}; without a type: {counted(report.untyped)}",
         f"sources: {counted(report.sources)}",
     )
-    told(report, dry_run=dry_run, as_json=as_json, more=more)
+    return built(report, dry_run=options.dry_run, more=more)
 
 
 def _letters(text: str) -> tuple[str, ...]:

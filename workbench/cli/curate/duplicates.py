@@ -3,80 +3,64 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.cli.asking import drawing, model_settings_option
-from workbench.cli.common import (
-    NumberRange,
-    by_option,
-    json_option,
-    options_of,
-    print_json,
-    project_at,
-    say,
-    show,
-    trust_option,
-    trusting,
-)
-from workbench.cli.curate.common import scope_of, scope_options
+from workbench.cli.asking import ModelSettings, drawing
+from workbench.cli.common import options_of, show, trusting
+from workbench.cli.curate.common import ScopeDataset, ScopeSource, scope_of
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.options import By, Options, Trust, option
 from workbench.render.columns import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from workbench.model.curation import DuplicatePair, DuplicatesReport, Scope
+    from workbench.model.curation import DuplicatePair, DuplicatesReport
     from workbench.services.curating.duplicates import Method
     from workbench.services.generation import Watch
     from workbench.services.project import Project
 
 
-@click.command()
-@scope_options
-@click.option(
-    "--threshold",
-    type=NumberRange(0, 1, min_open=True),
-    help="Alike from this share of common shingles on (else: above this cosine).  [default: 0.7; embeddings: 0.9]",
-)
-@click.option(
-    "--shingle", type=click.IntRange(1, 20), default=2, show_default=True, help="Words and numbers in a shingle."
-)
-@click.option("--model", metavar="NAME", help="Compare embeddings of a model server: [models.NAME], or -o base_url=…")
-@model_settings_option
-@click.option("--local", metavar="NAME", help="Compare embeddings of sentence-transformers on this machine.")
-@click.option(
-    "--embeddings",
-    "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help='Compare embeddings from a file: lines {"task_id": the question\'s id, "vector": […]}.',
-)
-@click.option("--pairs", is_flag=True, help="List every duplicate with the question that stays.")
-@click.option("--dry-run", is_flag=True, help="Show what would go out, and write nothing.")
-@click.option("--undo", is_flag=True, help="Take all duplicates in again.")
-@by_option
-@trust_option
-@json_option
-@click.pass_obj
-def command(
-    database: str,
-    dataset: str | None,
-    source: str | None,
-    threshold: float | None,
-    shingle: int,
-    model: str | None,
-    options: tuple[str, ...],
-    local: str | None,
-    file: Path | None,
-    pairs: bool,
-    dry_run: bool,
-    undo: bool,
-    by: str,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    threshold: Annotated[
+        float | None,
+        option(
+            "Alike from this share of common shingles on (else: above this cosine).  [default: 0.7; embeddings: 0.9]",
+            gt=0,
+            le=1,
+        ),
+    ] = None
+    shingle: Annotated[int, option("Words and numbers in a shingle.", ge=1, le=20)] = 2
+    model: Annotated[
+        str | None, option("Compare embeddings of a model server: [models.NAME], or -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    local: Annotated[
+        str | None, option("Compare embeddings of sentence-transformers on this machine.", metavar="NAME")
+    ] = None
+    file: Annotated[
+        Path | None,
+        option(
+            'Compare embeddings from a file: lines {"task_id": the question\'s id, "vector": […]}.',
+            "--embeddings",
+            metavar="FILE",
+            exists=True,
+        ),
+    ] = None
+    pairs: Annotated[bool, option("List every duplicate with the question that stays.")] = False
+    dry_run: Annotated[bool, option("Show what would go out, and write nothing.")] = False
+    undo: Annotated[bool, option("Take all duplicates in again.")] = False
+    by: By = "coordinator"
+    trust: Trust = False
+
+
+@verb(within=True)
+def command(project: Project, options: CurateDuplicatesOptions) -> Output:
     """Find questions that say what another one says, within a source and across sources, and take them out.
 
     Spaces, case, punctuation and LaTeX's layout don't matter; numbers, operators and variables do: questions of one
@@ -84,53 +68,35 @@ def command(
     are the same and telling. Of those that are alike the one stays of which most is known, then the first
     by data set and id. Nothing is deleted; --undo takes them in again.
     """
-    if sum(1 for one in (model, local, file) if one is not None) > 1:
+    if sum(1 for one in (options.model, options.local, options.file) if one is not None) > 1:
         raise UsageError("Give one of --model, --local and --embeddings.")
-    from workbench.services.curating.duplicates import find_duplicates
+    from workbench.services.curating.duplicates import find_duplicates, take_in_again
 
-    scope = scope_of(dataset, source)
-    with project_at(database) as project:
-        if undo:
-            _undo(project, scope, by, as_json)
-            return
-        with drawing("requests") as watch:
+    scope = scope_of(options.dataset, options.source)
+    if options.undo:
+        restored = take_in_again(project, scope, by=options.by)
+        return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are in again"])
+    with drawing("requests") as watch:
 
-            def find(trusted: bool) -> DuplicatesReport:
-                method = _method(project, model, local, file, options_of(options), threshold, shingle)(trusted, watch)
-                return find_duplicates(project, method, scope, by=by, dry_run=dry_run, with_pairs=pairs)
+        def find(trusted: bool) -> DuplicatesReport:
+            method = _method(project, options)(trusted, watch)
+            return find_duplicates(
+                project, method, scope, by=options.by, dry_run=options.dry_run, with_pairs=options.pairs
+            )
 
-            report = trusting(find, trust)
-    if as_json:
-        print_json(report)
-    else:
-        _print(report)
-    if dry_run:
-        say("Nothing was written (--dry-run).")
+        report = trusting(find, options.trust)
+    return Output(report, _print, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
-def _undo(project: Project, scope: Scope, by: str, as_json: bool) -> None:
-    from workbench.services.curating.duplicates import take_in_again
-
-    restored = take_in_again(project, scope, by=by)
-    print_json({"restored": restored}) if as_json else show(f"{restored:,} duplicates are in again")
-
-
-def _method(
-    project: Project,
-    model: str | None,
-    local: str | None,
-    file: Path | None,
-    options: dict[str, str],
-    threshold: float | None,
-    shingle: int,
-) -> Callable[[bool, Watch | None], Method]:
+def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[bool, Watch | None], Method]:
     """How questions are compared, for whether servers are trusted and who is told of calls."""
     from workbench.services.curating import duplicates
     from workbench.services.generation import models_from
 
+    model, local, file, threshold = options.model, options.local, options.file, options.threshold
     cosine = duplicates.COSINE if threshold is None else threshold
     if model is not None:
-        models = models_from(project, [model], options)
+        models = models_from(project, [model], options_of(options.settings))
         return lambda trust, watch: duplicates.by_server(
             project, model, models, threshold=cosine, trust=trust, watch=watch
         )
@@ -139,7 +105,7 @@ def _method(
     if file is not None:
         return lambda _trust, _watch: duplicates.by_file(project, file, threshold=cosine)
     least = duplicates.SHINGLES if threshold is None else threshold
-    return lambda _trust, _watch: duplicates.by_text(project, threshold=least, shingle=shingle)
+    return lambda _trust, _watch: duplicates.by_text(project, threshold=least, shingle=options.shingle)
 
 
 def _print(report: DuplicatesReport) -> None:

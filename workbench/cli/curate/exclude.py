@@ -2,50 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
-import click
-
-from workbench.cli.common import by_option, json_option, print_json, project_at, show
-from workbench.cli.curate.common import scope_of, scope_options
+from workbench.cli.curate.common import ScopeDataset, ScopeSource, scope_of
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
+from workbench.model.curation import CandidateQuestion, OutQuestion
 from workbench.model.label import EXCLUSION_REASONS
+from workbench.model.options import By, Options, argument, option
 
 if TYPE_CHECKING:
-    from workbench.model.curation import PoolChanged, Scope
     from workbench.services.project import Project
 
 
-@click.command()
-@click.argument("ids", nargs=-1, metavar="[QUESTION_ID]…")
-@scope_options
-@click.option(
-    "--reason",
-    type=click.Choice(list(EXCLUSION_REASONS)),
-    help="Why they are out: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
-)
-@click.option("--note", default="", metavar="TEXT", help="What else there is to say; needed with --reason other.")
-@by_option
-@click.option("--candidates", is_flag=True, help="List questions that a rule or a model finds unsuitable, with why.")
-@click.option("--accept", is_flag=True, help="With --candidates: take out what is listed, each for its reason.")
-@click.option("--list", "listing", is_flag=True, help="List every question that is out: why, and who said so.")
-@click.option("--undo", is_flag=True, help="Take questions in again: those named, or all with that --reason.")
-@json_option
-@click.pass_obj
-def command(
-    database: str,
-    ids: tuple[str, ...],
-    dataset: str | None,
-    source: str | None,
-    reason: str | None,
-    note: str,
-    by: str,
-    candidates: bool,
-    accept: bool,
-    listing: bool,
-    undo: bool,
-    as_json: bool,
-) -> None:
+class CurateExcludeOptions(Options, frozen=True, kw_only=True):
+    ids: Annotated[tuple[str, ...], argument("[QUESTION_ID]…")] = ()
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    reason: Annotated[
+        str | None,
+        option(
+            "Why they are out: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            choices=tuple(EXCLUSION_REASONS),
+        ),
+    ] = None
+    note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
+    by: By = "coordinator"
+    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with why.")] = False
+    accept: Annotated[bool, option("With --candidates: take out what is listed, each for its reason.")] = False
+    listing: Annotated[bool, option("List every question that is out: why, and who said so.", "--list")] = False
+    undo: Annotated[bool, option("Take questions in again: those named, or all with that --reason.")] = False
+
+
+@verb(within=True)
+def command(project: Project, options: CurateExcludeOptions) -> Output:
     """Take questions out of the pool, or list those that are out.
 
     workbench curate DB exclude --candidates
@@ -56,65 +47,56 @@ def command(
 
     They are never drawn, and stay in the database. Items of them are taken out of tables with: workbench exclude
     """
-    _check(ids, reason, candidates=candidates, accept=accept, listing=listing, undo=undo)
-    scope = scope_of(dataset, source)
-    with project_at(database) as project:
-        if listing:
-            _list(project, scope, reason, as_json)
-        elif candidates and not accept:
-            _list_candidates(project, scope, reason, as_json)
-        else:
-            from workbench.services.curating import exclusion
+    _check(options)
+    scope = scope_of(options.dataset, options.source)
+    from workbench.services.curating import exclusion
 
-            if undo:
-                done = exclusion.restore(project, scope, ids=ids, reason=reason, note=note, by=by)
-            elif accept:
-                done = exclusion.accept(project, scope, reason=reason, note=note, by=by)
-            else:
-                done = exclusion.exclude(project, ids, reason=str(reason), note=note, by=by, dataset=dataset)
-            _told(done, as_json)
+    if options.listing:
+        return Output(exclusion.out_questions(project, scope, options.reason), _out_lines)
+    if options.candidates and not options.accept:
+        return Output(list(exclusion.candidate_questions(project, scope, options.reason)), _candidate_lines)
+    if options.undo:
+        done = exclusion.restore(
+            project, scope, ids=options.ids, reason=options.reason, note=options.note, by=options.by
+        )
+    elif options.accept:
+        done = exclusion.accept(project, scope, reason=options.reason, note=options.note, by=options.by)
+    else:
+        done = exclusion.exclude(
+            project,
+            options.ids,
+            reason=str(options.reason),
+            note=options.note,
+            by=options.by,
+            dataset=options.dataset,
+        )
+    return Output(
+        done,
+        lambda found: [
+            f"{found.excluded:,} taken out, {found.restored:,} taken in again, {found.unchanged:,} unchanged"
+        ],
+    )
 
 
-def _check(
-    ids: tuple[str, ...], reason: str | None, *, candidates: bool, accept: bool, listing: bool, undo: bool
-) -> None:
-    if sum((candidates, listing, undo)) > 1:
+def _check(options: CurateExcludeOptions) -> None:
+    if sum((options.candidates, options.listing, options.undo)) > 1:
         raise UsageError("Give one of --candidates, --list and --undo.", "See: workbench curate DB exclude --help")
-    if accept and not candidates:
+    if options.accept and not options.candidates:
         raise UsageError("--accept goes with --candidates.")
-    if ids and (candidates or listing):
+    if options.ids and (options.candidates or options.listing):
         raise UsageError("--candidates and --list name questions themselves.", "Leave the ids out.")
-    if not (candidates or listing or undo or (ids and reason)):
+    if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
         raise UsageError("Say which questions, and why they go out.", "Write: ID… --reason CODE, or --candidates")
 
 
-def _told(done: PoolChanged, as_json: bool) -> None:
-    if as_json:
-        print_json(done)
-    else:
-        show(f"{done.excluded:,} taken out, {done.restored:,} taken in again, {done.unchanged:,} unchanged")
-
-
-def _list(project: Project, scope: Scope, reason: str | None, as_json: bool) -> None:
-    from workbench.services.curating.exclusion import out_questions
-
-    found = out_questions(project, scope, reason)
-    if as_json:
-        print_json(found)
-        return
+def _out_lines(found: Sequence[OutQuestion]) -> Iterator[str]:
     for one in found:
         like = f"like {one.of} ({one.similarity:.3f})" if one.of and one.similarity is not None else ""
-        show("\t".join((one.question_id, one.reason, one.by, one.note or like)))
-    show(f"{len(found):,} out")
+        yield "\t".join((one.question_id, one.reason, one.by, one.note or like))
+    yield f"{len(found):,} out"
 
 
-def _list_candidates(project: Project, scope: Scope, reason: str | None, as_json: bool) -> None:
-    from workbench.services.curating.exclusion import candidate_questions
-
-    found = list(candidate_questions(project, scope, reason))
-    if as_json:
-        print_json(found)
-        return
+def _candidate_lines(found: Sequence[CandidateQuestion]) -> Iterator[str]:
     for one in found:
-        show("\t".join((one.question_id, one.reason, one.by, one.why)))
-    show(f"{len(found):,} found; a person decides")
+        yield "\t".join((one.question_id, one.reason, one.by, one.why))
+    yield f"{len(found):,} found; a person decides"

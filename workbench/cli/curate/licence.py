@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import click
+from typing import Annotated
 
-from workbench.cli.common import json_option, print_json, project_at, show
+from workbench.cli.verb import Output, verb
+from workbench.model.options import Options, argument
+from workbench.services.project import Project
 
 
-@click.command()
-@click.argument("source")
-@click.argument("licence")
-@json_option
-@click.pass_obj
-def command(database: str, source: str, licence: str, as_json: bool) -> None:
+class CurateLicenceOptions(Options, frozen=True, kw_only=True):
+    source: Annotated[str, argument()]
+    licence: Annotated[str, argument()]
+
+
+@verb(within=True)
+def command(project: Project, options: CurateLicenceOptions) -> Output:
     """Give a source a licence, where its files don't know it or are wrong.
 
     workbench curate DB licence math_reasoning/GSM8K MIT
     """
     from workbench.services.curating.licensing import license_source
 
-    with project_at(database) as project:
-        known = license_source(project, source, licence)
-    print_json({"source": source, "licence": known}) if as_json else show(f"{source}: {known or 'unknown'}")
+    known = license_source(project, options.source, options.licence)
+    return Output({"source": options.source, "licence": known}, lambda _: [f"{options.source}: {known or 'unknown'}"])

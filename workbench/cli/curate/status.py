@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import click
 
-from workbench.cli.common import json_option, print_json, project_at, say, show
-from workbench.cli.curate.common import counted, scope_of, scope_options
-from workbench.model.curation import SourceStatus
+from workbench.cli.common import say, show
+from workbench.cli.curate.common import ScopeDataset, ScopeSource, counted, scope_of
+from workbench.cli.verb import Output, verb
+from workbench.model.curation import PoolStatus, SourceStatus
+from workbench.model.options import Options
 from workbench.model.taxonomy import TYPES
 from workbench.render.columns import aligned
+from workbench.services.project import Project
 
 _HEAD = ("source", "licence", "questions", "out", "left", *TYPES, "other", "untyped", "drawn")
 
 
-@click.command()
-@scope_options
-@json_option
-@click.pass_obj
-def command(database: str, dataset: str | None, source: str | None, as_json: bool) -> None:
+class CurateStatusOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+
+
+@verb(within=True)
+def command(project: Project, options: CurateStatusOptions) -> Output:
     """Count the pool by source: its licence, what is out, what has a type, what was drawn.
 
     A question's type is what people say, else what its file says, else what a model proposes.
     """
     from workbench.services.curating.status import pool_status
 
-    with project_at(database) as project:
-        status = pool_status(project, scope_of(dataset, source))
-    if as_json:
-        print_json(status)
-        return
+    status = pool_status(project, scope_of(options.dataset, options.source))
+    return Output(status, _show)
+
+
+def _show(status: PoolStatus) -> None:
     click.echo(aligned([_HEAD, *map(_row, (*status.sources, status.total))], left=(0, 1)))
     show()
     show(f"Out: {counted(status.total.excluded)}")

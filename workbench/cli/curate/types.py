@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import click
-
-from workbench.cli.asking import drawing, model_settings_option, say_calls
-from workbench.cli.common import (
-    REFUSED_SOME,
-    by_option,
-    json_option,
-    key_and_value,
-    options_of,
-    print_json,
-    print_line,
-    project_at,
-    say,
-    say_some,
-    show,
-    trust_option,
-    trusting,
-)
-from workbench.cli.curate.common import counted, scope_of, scope_options
+from workbench.cli.asking import ModelSettings, drawing, say_calls
+from workbench.cli.common import REFUSED_SOME, key_and_value, options_of, print_line, show, some, trusting
+from workbench.cli.curate.common import ScopeDataset, ScopeSource, counted, scope_of
+from workbench.cli.verb import Output, verb
 from workbench.errors import UsageError
 from workbench.model.curation import COUNTING
+from workbench.model.options import By, Options, Trust, option
 from workbench.render.bars import NONE, percent
 
 if TYPE_CHECKING:
@@ -33,47 +19,34 @@ if TYPE_CHECKING:
     from workbench.services.project import Project
 
 
-@click.command()
-@scope_options
-@click.option("--model", metavar="NAME", help="Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…")
-@model_settings_option
-@click.option("--name", help="What the proposals are called.  [default: the model's name]")
-@click.option("--untyped", is_flag=True, help="Ask only about questions whose type nobody says.")
-@click.option(
-    "--set",
-    "said",
-    multiple=True,
-    metavar="QUESTION=SUBTYPE",
-    help="Say a question's type, such as q7=A1 (repeatable).",
-)
-@click.option(
-    "--accept",
-    type=click.Choice(["people", "model"]),
-    is_flag=False,
-    flag_value="people",
-    help="Let types count everywhere: what one person alone said (people), or the newest proposals where nobody said "
-    "anything (model).  [people]",
-)
-@by_option
-@click.option("--list", "listing", is_flag=True, help="Print the newest proposals, one JSON line a question.")
-@trust_option
-@json_option
-@click.pass_obj
-def command(
-    database: str,
-    dataset: str | None,
-    source: str | None,
-    model: str | None,
-    options: tuple[str, ...],
-    name: str | None,
-    untyped: bool,
-    said: tuple[str, ...],
-    accept: Any,
-    by: str,
-    listing: bool,
-    trust: bool,
-    as_json: bool,
-) -> None:
+class CurateTypesOptions(Options, frozen=True, kw_only=True):
+    dataset: ScopeDataset = None
+    source: ScopeSource = None
+    model: Annotated[
+        str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+    ] = None
+    settings: ModelSettings = ()
+    name: Annotated[str | None, option("What the proposals are called.  [default: the model's name]")] = None
+    untyped: Annotated[bool, option("Ask only about questions whose type nobody says.")] = False
+    said: Annotated[
+        tuple[str, ...],
+        option("Say a question's type, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
+    ] = ()
+    accept: Annotated[
+        Literal["people", "model"] | None,
+        option(
+            "Let types count everywhere: what one person alone said (people), or the newest proposals where nobody "
+            "said anything (model).  [people]",
+            bare="people",
+        ),
+    ] = None
+    by: By = "coordinator"
+    listing: Annotated[bool, option("Print the newest proposals, one JSON line a question.", "--list")] = False
+    trust: Trust = False
+
+
+@verb(within=True)
+def command(project: Project, options: CurateTypesOptions) -> Output | None:
     """Have a model propose answer types, say types yourself, accept them, or see who says what.
 
     A type counts, in accuracy as everywhere, when the file came with it or people settled it: two agree, or a third
@@ -82,80 +55,71 @@ def command(
     come in with: workbench labels DB import FILE, a line {"question_id": …, "annotator": …, "answer_subtype": "A1"}.
     Questions that a model finds without a type are listed by: workbench curate DB exclude --candidates
     """
-    if sum((model is not None, bool(said), listing, accept is not None)) > 1:
+    if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
         raise UsageError("Give one of --model, --set, --accept and --list.")
-    scope = scope_of(dataset, source)
-    with project_at(database) as project:
-        if model is not None:
-            _propose(project, model, name or model, options_of(options), scope, untyped, trust, as_json)
-        elif said:
-            _say(project, said, by, dataset, as_json)
-        elif accept is not None:
-            from workbench.services.curating.types import accept_types
+    scope = scope_of(options.dataset, options.source)
+    if options.model is not None:
+        return _propose(project, options.model, options, scope)
+    if options.said:
+        return _say(project, options)
+    from workbench.services.curating.types import accept_types, proposals, types_report
 
-            taken = accept_types(project, scope, accept, by=by)
-            show(f"{taken.imported:,} accepted: they count from now on.") if not as_json else print_json(taken)
-            if taken.refused:
-                say_some([f"{one['field']}: {one['message']}" for one in taken.refusals])
-                sys.exit(REFUSED_SOME)
-        elif listing:
-            from workbench.services.curating.types import proposals
-
-            for one in proposals(project):
-                print_line(one)
-        else:
-            from workbench.services.curating.types import types_report
-
-            report = types_report(project, scope)
-            print_json(report) if as_json else _print(report)
+    if options.accept is not None:
+        taken = accept_types(project, scope, options.accept, by=options.by)
+        return Output(
+            taken,
+            lambda found: [f"{found.imported:,} accepted: they count from now on."],
+            after=some([f"{one['field']}: {one['message']}" for one in taken.refusals]) if taken.refused else (),
+            code=REFUSED_SOME if taken.refused else 0,
+        )
+    if not options.listing:
+        return Output(types_report(project, scope), _print)
+    for one in proposals(project):
+        print_line(one)
+    return None
 
 
-def _propose(
-    project: Project,
-    model: str,
-    name: str,
-    options: dict[str, str],
-    scope: Scope,
-    untyped: bool,
-    trust: bool,
-    as_json: bool,
-) -> None:
+def _propose(project: Project, model: str, options: CurateTypesOptions, scope: Scope) -> Output:
     from workbench.services.curating.types import USUAL, propose_types
     from workbench.services.generation import models_from
 
-    models = models_from(project, [model], options, USUAL)
+    models = models_from(project, [model], options_of(options.settings), USUAL)
+    name = options.name or model
     with drawing() as watch:
-
-        def propose(trusted: bool) -> TypesProposed:
-            return propose_types(project, name, models, scope, untyped_only=untyped, trust=trusted, watch=watch)
-
-        report = trusting(propose, trust)
+        report = trusting(
+            lambda yes: propose_types(
+                project, name, models, scope, untyped_only=options.untyped, trust=yes, watch=watch
+            ),
+            options.trust,
+        )
     say_calls(project, report.run)
-    if as_json:
-        print_json(report)
-    else:
-        show(f"{report.asked:,} questions asked about ({report.name}, run {report.run})")
-        show(f"proposed: {counted(report.proposed)}")
-        show(f"none of the four types: {counted(report.outside)}; unreadable: {report.unreadable:,}")
-    if report.failed:
-        say(f"  {report.failed:,} calls failed for good; the same command tries them again.")
-        sys.exit(REFUSED_SOME)
+    failed = f"  {report.failed:,} calls failed for good; the same command tries them again."
+    return Output(
+        report,
+        _proposed_lines,
+        after=[failed] if report.failed else (),
+        code=REFUSED_SOME if report.failed else 0,
+    )
 
 
-def _say(project: Project, said: tuple[str, ...], by: str, dataset: str | None, as_json: bool) -> None:
+def _proposed_lines(report: TypesProposed) -> Iterator[str]:
+    yield f"{report.asked:,} questions asked about ({report.name}, run {report.run})"
+    yield f"proposed: {counted(report.proposed)}"
+    yield f"none of the four types: {counted(report.outside)}; unreadable: {report.unreadable:,}"
+
+
+def _say(project: Project, options: CurateTypesOptions) -> Output:
     from workbench.services.curating.types import TypeSaid, say_types
 
-    pairs = [key_and_value(text, "--set") for text in said]
-    report = say_types(
-        project, [TypeSaid(question_id=key, subtype=subtype) for key, subtype in pairs], by=by, dataset=dataset
+    pairs = [key_and_value(text, "--set") for text in options.said]
+    said = [TypeSaid(question_id=key, subtype=subtype) for key, subtype in pairs]
+    report = say_types(project, said, by=options.by, dataset=options.dataset)
+    return Output(
+        report,
+        lambda found: [f"{found.imported} said, {found.unchanged} unchanged, {found.refused} refused"],
+        after=some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals]),
+        code=REFUSED_SOME if report.refused else 0,
     )
-    if as_json:
-        print_json(report)
-    else:
-        show(f"{report.imported} said, {report.unchanged} unchanged, {report.refused} refused")
-    say_some([f"{pairs[int(str(one['line'])) - 1][0]}: {one['message']}" for one in report.refusals])
-    if report.refused:
-        sys.exit(REFUSED_SOME)
 
 
 def _print(report: TypesReport) -> None:

@@ -46,8 +46,8 @@ def command(project: Project, options: ProbeOptions, as_json: bool) -> Output | 
     Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
     stay as they are. A judge's replies are stored, so trying it again asks nothing twice.
     """
-    from workbench.services.running.probe_text import probe_text
     from workbench.services.running.probing import plan, run
+    from workbench.services.running.study_text import probe_text
 
     if options.accepted:
         _list(project, options.verifier, options.families, as_json)

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 from workbench.model.plan import Plan, PlanRow
 from workbench.model.taxonomy import type_display
-from workbench.render.bars import counted
-from workbench.render.columns import aligned, number
+from workbench.render.bars import NONE, counted
 from workbench.render.inert import inert
+from workbench.reports.table import Columns, count, figure, listed, text, word
 from workbench.services.measuring.samples import sample_sentences
 
-HEAD = ("group", "gold", "accuracy", "±", "needed", "more", "available", "short", "labels", "verifier")
-"""The columns of `_cells`."""
+_COLUMNS: Columns[PlanRow] = (
+    word("group", lambda row: type_display(row.group)),
+    count("gold", lambda row: row.n),
+    figure("accuracy", lambda row: row.accuracy),
+    figure("±", lambda row: row.half_width),
+    count("needed", lambda row: row.needed),
+    count("more", lambda row: row.more),
+    count("available", lambda row: row.available),
+    count("short", lambda row: row.shortfall),
+    count("labels", lambda row: row.labels),
+    text("verifier", lambda row: NONE if row.verifier is None else inert(row.verifier)),
+)
 
 
 def plan_text(plan: Plan) -> str:
     """The table, then what it comes to."""
-    table = aligned([HEAD, *map(_cells, plan.rows)])
+    table = listed(_COLUMNS, plan.rows)
     return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
         f"{sentence}\n" for sentence in _sentences(plan)
-    )
-
-
-def _cells(row: PlanRow) -> tuple[str, ...]:
-    """One group as it stands in the table."""
-    return (
-        type_display(row.group),
-        f"{row.n:,}",
-        number(row.accuracy),
-        number(row.half_width),
-        f"{row.needed:,}",
-        f"{row.more:,}",
-        f"{row.available:,}",
-        f"{row.shortfall:,}",
-        f"{row.labels:,}",
-        "–" if row.verifier is None else inert(row.verifier),
     )
 
 

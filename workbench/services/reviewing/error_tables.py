@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from workbench.model.review import ERROR_CATEGORIES, ErrorCategory
 from workbench.model.taxonomy import type_display
-from workbench.reports.document import Cell, Row, Table, heads
+from workbench.reports.document import Table
+from workbench.reports.table import Column, Columns, count, table, word
 from workbench.services.measuring.table_files import SUFFIXES, WRITERS, write_beside
 from workbench.services.project import Project
 from workbench.services.reviewing.decided import Part, error_counts
@@ -43,14 +44,12 @@ def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
 
 def _lines(project: Project, by: Part | None) -> list[ErrorLine]:
     found: dict[tuple[str, str | None], ErrorLine] = {}
-    for count in error_counts(project, by=by):
+    for one in error_counts(project, by=by):
         line = found.setdefault(
-            (count.verifier, count.group),
-            ErrorLine(
-                verifier=count.verifier, group=count.group, marked=count.marked, outdated=count.outdated, counts={}
-            ),
+            (one.verifier, one.group),
+            ErrorLine(verifier=one.verifier, group=one.group, marked=one.marked, outdated=one.outdated, counts={}),
         )
-        line.counts[count.category] = count.count
+        line.counts[one.category] = one.count
     return list(found.values())
 
 
@@ -66,26 +65,24 @@ def group_words(group: str | None) -> str:
 
 def error_table(lines: Sequence[ErrorLine]) -> Table:
     """The lines as a table."""
-    categories = categories_of(lines)
+
+    def of_kind(category: ErrorCategory) -> Column[ErrorLine]:
+        return count(category, lambda line: line.counts.get(category, 0))
+
+    columns: Columns[ErrorLine] = (
+        word("verifier", lambda line: line.verifier),
+        word("group", lambda line: group_words(line.group)),
+        count("marked", lambda line: line.marked),
+        *map(of_kind, categories_of(lines)),
+    )
     outdated = sum(line.outdated for line in lines if line.group is None)
     note = f"Not counted: {outdated:,} marked before gold came to say what the verifier had said."
-    return Table(
-        caption="Verifiers' errors by kind, as reviewers marked them",
-        head=(heads("verifier", "group", "marked", *categories),),
-        left=2,
-        rows=tuple(
-            Row(
-                (
-                    Cell(line.verifier),
-                    Cell(group_words(line.group)),
-                    Cell(f"{line.marked:,}"),
-                    *(Cell(f"{line.counts.get(category, 0):,}") for category in categories),
-                ),
-                "total" if line.group is None else "",
-            )
-            for line in lines
-        ),
+    return table(
+        "Verifiers' errors by kind, as reviewers marked them",
+        columns,
+        lines,
         notes=(note,) if outdated else (),
+        kind=lambda line: "total" if line.group is None else "",
     )
 
 
@@ -95,6 +92,6 @@ def save_errors(project: Project, by: Part | None, as_: Literal["csv", "markdown
     Raises:
         StoreError: The file can't be written.
     """
-    table = error_table(error_lines(project, by))
+    found = error_table(error_lines(project, by))
     stem = f"{project.path.stem}-errors" + (f"-{by}" if by else "")
-    return write_beside(project.path, stem, SUFFIXES[as_], WRITERS[as_](table))
+    return write_beside(project.path, stem, SUFFIXES[as_], WRITERS[as_](found))

@@ -1,20 +1,58 @@
-"""Sweeps and duels, as text for a terminal."""
+"""Sweeps, duels and probes, as text for a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from workbench.model import reasons
-from workbench.model.study import DuelReport, DuelRow, SweepPoint, SweepReport
-from workbench.render.bars import counted
-from workbench.render.columns import aligned, interval, number
+from workbench.model.probe import SKIP_WORDS, FamilyFigures, Figures, ProbeReport
+from workbench.model.study import Consumption, DuelReport, DuelRow, Part, SweepPoint, SweepReport
+from workbench.model.taxonomy import type_display
+from workbench.render.bars import NONE, counted
 from workbench.render.inert import inert
+from workbench.reports.table import Columns, count, ends, figure, listed, text, word
+
+
+def _calls(point: SweepPoint) -> str:
+    parts = _consumed(point, "judging", "execution")
+    return f"{sum(part.calls for part in parts):,.1f}" if parts else NONE
+
+
+def _tokens(parts: Sequence[Consumption]) -> str:
+    known = [part.completion_tokens for part in parts if part.completion_tokens is not None]
+    return f"{sum(known):,.0f}" if parts and len(known) == len(parts) else NONE
+
+
+def _consumed(point: SweepPoint, *parts: Part) -> list[Consumption]:
+    return [point.consumption[part] for part in parts if part in point.consumption]
+
+
+_POINTS: Columns[SweepPoint] = (
+    word("settings", lambda point: ", ".join(f"{name}={value}" for name, value in point.settings.items())),
+    count("items", lambda point: point.items),
+    figure("accuracy", lambda point: point.accuracy.accuracy if point.accuracy else None),
+    ends(lambda point: point.accuracy.ci if point.accuracy else None),
+    figure("MCC", lambda point: point.accuracy.mcc if point.accuracy else None),
+    text("calls", _calls),
+    text("tokens", lambda point: _tokens(_consumed(point, "judging", "execution"))),
+    text("executing", lambda point: _tokens(_consumed(point, "execution"))),
+)
+_DUELS: Columns[DuelRow] = (
+    word("dimension", lambda row: row.dimension),
+    count("n", lambda row: row.n),
+    count("A wins", lambda row: row.a),
+    count("B wins", lambda row: row.b),
+    count("ties", lambda row: row.ties),
+    count("by place", lambda row: row.flipped),
+    figure("win rate", lambda row: row.win_rate),
+    ends(lambda row: row.ci),
+)
 
 
 def sweep_text(report: SweepReport) -> str:
     """Accuracy and consumption by settings."""
-    head = ("settings", "items", "accuracy", "95 % interval", "MCC", "calls", "tokens", "executing")
-    table = aligned([head, *map(_point_cells, report.points)])
+    table = listed(_POINTS, report.points)
     open_points = [point for point in report.points if point.state != "complete"]
     return (
         f"{inert(report.judge)}, protocol {report.protocol}, gold {report.gold_choice}\n"
@@ -26,8 +64,7 @@ def sweep_text(report: SweepReport) -> str:
 
 def duel_text(report: DuelReport) -> str:
     """Win rates by dimension."""
-    head = ("dimension", "n", "A wins", "B wins", "ties", "by place", "win rate", "95 % interval")
-    table = aligned([head, *map(_duel_cells, report.rows)])
+    table = listed(_DUELS, report.rows)
     lines = [f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}"]
     lines += [f"A is {inert(report.a)}, B is {inert(report.b)}; the win rate is A's, of all wins"]
     lines += ["a win is one in both orders; by place: ties that prefer the same place in both"]
@@ -35,32 +72,59 @@ def duel_text(report: DuelReport) -> str:
     return "\n".join([*lines, "", table]) + "\n"
 
 
-def _point_cells(point: SweepPoint) -> tuple[str, ...]:
-    row = point.accuracy
-    parts = [point.consumption[part] for part in ("judging", "execution") if part in point.consumption]
-    executing = point.consumption.get("execution")
-    return (
-        ", ".join(f"{name}={value}" for name, value in point.settings.items()),
-        f"{point.items:,}",
-        number(row.accuracy if row else None),
-        interval(row.ci if row else None),
-        number(row.mcc if row else None),
-        f"{sum(part.calls for part in parts):,.1f}" if parts else "–",
-        _tokens([part.completion_tokens for part in parts]),
-        _tokens([executing.completion_tokens] if executing else []),
-    )
-
-
-def _tokens(counts: Sequence[float | None]) -> str:
-    known = [count for count in counts if count is not None]
-    return f"{sum(known):,.0f}" if counts and len(known) == len(counts) else "–"
-
-
 def _state_line(point: SweepPoint) -> str:
     why = f": {point.message}" if point.message else ""
     return f"{inert(point.verifier)} is {point.state}{inert(why)}\n"
 
 
-def _duel_cells(row: DuelRow) -> tuple[str, ...]:
-    counts = (f"{count:,}" for count in (row.n, row.a, row.b, row.ties, row.flipped))
-    return (row.dimension, *counts, number(row.win_rate), interval(row.ci))
+# -- probes ------------------------------------------------------------------------------------------
+
+
+class _ProbeLine(NamedTuple):
+    """Figures under a name."""
+
+    name: str
+    figures: Figures
+
+
+_COLUMNS: Columns[_ProbeLine] = (
+    word("", lambda line: line.name),
+    count("n", lambda line: line.figures.n),
+    count("parsed", lambda line: line.figures.parsed),
+    count("accepted", lambda line: line.figures.accepted),
+    figure("ASR", lambda line: line.figures.asr),
+    ends(lambda line: line.figures.ci),
+)
+
+
+def probe_text(report: ProbeReport) -> str:
+    """An aligned table: families, all of them by answer type, controls; below it what was accepted and left out."""
+    lines = [_ProbeLine(f"{one.family} {one.name}", one) for one in report.families]
+    lines += [_ProbeLine(type_display(code), one) for code, one in report.by_type.items()]
+    lines += [
+        _ProbeLine("all families", report.overall),
+        _ProbeLine("control: right completions", report.control),
+        _ProbeLine("carriers: wrong completions", report.carrier),
+    ]
+    table = listed(_COLUMNS, lines)
+    head = (
+        f"{inert(report.verifier)} {inert(report.version)}\n"
+        f"probe suite {report.suite}, seed {report.seed}, {counted(report.rows, 'question')} "
+        f"({report.control.real:,} with a real right completion)"
+    )
+    return "\n".join([head, "", table, *_below(report)]) + "\n"
+
+
+def _below(report: ProbeReport) -> Iterator[str]:
+    accepted = [line for family in report.families for line in _accepted(family)]
+    if accepted:
+        yield from ("", "accepted payloads:", *accepted)
+    if report.skipped:
+        reasons = sorted(report.skipped.items(), key=lambda pair: -pair[1])
+        yield from ("", "skipped:", *(f"  {count:,} {SKIP_WORDS[reason]}" for reason, count in reasons))
+
+
+def _accepted(family: FamilyFigures) -> Iterator[str]:
+    for one in family.variants:
+        if one.accepted and one.expected == "incorrect":
+            yield f"  {family.family} {one.variant}: {one.accepted:,} of {one.parsed:,}"

@@ -236,7 +236,7 @@ def _bars(counts: Mapping[str, int]) -> str:
     return aligned(lines, left=(0, 2))
 
 
-class _Line(NamedTuple):
+class _ShareLine(NamedTuple):
     """Shares of the tests of all solutions, or of the ground truths."""
 
     one: OutcomeShares
@@ -244,7 +244,7 @@ class _Line(NamedTuple):
     found: SharesOfTests
 
 
-_SHARES: Columns[_Line] = (
+_SHARES: Columns[_ShareLine] = (
     word("verifier", lambda line: line.one.verifier),
     text("run", lambda line: str(line.one.run)),
     word("suite", lambda line: line.one.suite),
@@ -258,7 +258,7 @@ _SHARES: Columns[_Line] = (
 )
 
 
-def _lines(one: OutcomeShares) -> Iterator[_Line]:
-    yield _Line(one, "all", one.every)
+def _lines(one: OutcomeShares) -> Iterator[_ShareLine]:
+    yield _ShareLine(one, "all", one.every)
     if one.ground_truth is not None:
-        yield _Line(one, "ground truths", one.ground_truth)
+        yield _ShareLine(one, "ground truths", one.ground_truth)

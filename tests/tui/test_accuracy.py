@@ -20,9 +20,8 @@ from workbench.services.measuring.accuracy_items import Which
 from workbench.services.measuring.entries import BASELINES
 from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.accuracy import AccuracyScreen
+from workbench.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
 from workbench.tui.screens.accuracy_items import AccuracyItemsScreen
-from workbench.tui.widgets.accuracy_asked import OpenedGroup, SheetQuery
 from workbench.tui.widgets.accuracy_figures import FIGURES
 from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.virtual_table import VirtualTable

@@ -8,9 +8,8 @@ import pytest
 
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.render.bars import NONE
-from workbench.tui.widgets.accuracy_detail import of_group
 from workbench.tui.widgets.accuracy_figures import FIGURES
-from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder
+from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder, of_group
 from workbench.tui.widgets.accuracy_view import caption, cell_sentence, legend, notes
 
 

@@ -20,8 +20,7 @@ from workbench.services.project import Project
 from workbench.services.running import verifying
 from workbench.services.trust import NotTrustedError
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.add_judge import AddJudgeScreen
-from workbench.tui.screens.preview import PreviewScreen
+from workbench.tui.screens.add_judge import AddJudgeScreen, PreviewScreen
 from workbench.tui.widgets.option_field import OptionField
 from workbench.tui.widgets.option_section import OptionSection
 from workbench.tui.widgets.prompt_bar import CompletingInput

@@ -22,13 +22,12 @@ from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.conflict_classes import ConflictClasses
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.screens.adjudicate import AdjudicateScreen
+from workbench.tui.screens.adjudicate import AdjudicateScreen, VerdictsAfter
 from workbench.tui.widgets.label_line import SYMBOLS
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.opinions import OpinionPanel
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
-from workbench.tui.widgets.verdicts_after import VerdictsAfter
 
 NOTE = "[red]half a period is missing[/red]"
 

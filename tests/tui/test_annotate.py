@@ -19,7 +19,7 @@ from workbench.services.labelling import people
 from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.project import Project, open_project
 from workbench.store import people as people_store
-from workbench.tui.desk import ItemFeed
+from workbench.tui.item_flow import ItemFeed
 from workbench.tui.widgets.card import WholeText
 from workbench.tui.widgets.type_picker import TypePicker
 

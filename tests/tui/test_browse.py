@@ -20,7 +20,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.browse import BrowseScreen
 from workbench.tui.screens.item import ItemScreen
 from workbench.tui.screens.sort_by import SortByScreen
-from workbench.tui.widgets.condition_suggester import ConditionSuggester
+from workbench.tui.table_screen import ConditionSuggester
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.title_bar import TitleBar

@@ -13,10 +13,9 @@ from workbench.services.coding.ranking.measuring import ranking
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.code_problem import CodeProblemScreen
-from workbench.tui.screens.code_rankings import CodeRankingsScreen
+from workbench.tui.screens.code_rankings import CodeRankingsScreen, figure_rows
 from workbench.tui.screens.code_rounds import CodeRoundsScreen
 from workbench.tui.widgets.pass_grid import PassGrid
-from workbench.tui.widgets.rankings_view import figure_rows
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.virtual_table import VirtualTable
 

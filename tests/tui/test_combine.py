@@ -23,9 +23,8 @@ from workbench.services.measuring.estimating import estimate
 from workbench.services.measuring.selecting import best_of
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.combined_reading import read
 from workbench.tui.screens import combine
-from workbench.tui.screens.combine import CombineScreen
+from workbench.tui.screens.combine import CombineScreen, read
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable

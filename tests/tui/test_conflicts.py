@@ -16,9 +16,8 @@ from workbench.services.labelling import people
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.adjudicate import AdjudicateScreen
-from workbench.tui.screens.conflict_class import ConflictClassScreen
+from workbench.tui.screens.conflict_class import ConflictClassScreen, LeftOutList, SettleMany
 from workbench.tui.screens.conflicts import ConflictsScreen
-from workbench.tui.widgets.settle_many import LeftOutList, SettleMany
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 

@@ -18,9 +18,9 @@ from workbench.services.labelling.annotating import AnnotationSession, Answer
 from workbench.services.labelling.people import assign
 from workbench.services.project import Project
 from workbench.services.reviewing import deciding
-from workbench.tui.queue_reading import QueueRequest
 from workbench.tui.screens.disagreements import DisagreementsScreen
 from workbench.tui.widgets.prompt_bar import PromptBar
+from workbench.tui.widgets.queue_view import QueueRequest
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
 

@@ -20,8 +20,7 @@ from workbench.services.measuring.selected_by import note
 from workbench.services.project import Project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.compare import CompareScreen, Pair
-from workbench.tui.screens.family import FamilyQuery, FamilyScreen
-from workbench.tui.widgets.family_view import FamilySheet, turned
+from workbench.tui.screens.family import FamilyQuery, FamilyScreen, FamilySheet, turned
 from workbench.tui.widgets.matrix import Matrix
 
 

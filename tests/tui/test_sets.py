@@ -30,10 +30,9 @@ from workbench.services.project import Project, open_project
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.screens.accuracy import AccuracyScreen
 from workbench.tui.screens.browse import BrowseScreen
-from workbench.tui.screens.build_set import BuildSetScreen
+from workbench.tui.screens.build_set import BuildSetScreen, SetPlanScreen
 from workbench.tui.screens.pool import PoolScreen
 from workbench.tui.screens.publish_set import PublishSetScreen
-from workbench.tui.screens.set_plan import SetPlanScreen
 from workbench.tui.screens.sets import SetsScreen
 from workbench.tui.widgets.option_field import OptionField
 from workbench.tui.widgets.title_bar import TitleBar

@@ -13,7 +13,8 @@ from tests.tui.test_accuracy import judged_project, to_cell
 from workbench.model.selection import Condition, Selection
 from workbench.services.measuring.accuracy import accuracy
 from workbench.services.measuring.tables import accuracy_table
-from workbench.tui import clipboard, sharing
+from workbench.tui import sharing
+from workbench.tui import sharing as clipboard
 
 SPEAKER = "#!/bin/sh\ncat > '{target}'\nexit {code}\n"
 

@@ -20,6 +20,7 @@ from textual.worker import WorkerFailed
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.columns import CellStyle, Sort, TableCell, TableColumn, TableRow, fit_widths
 from workbench.tui.widgets.page_cache import PAGE, PageCache
+from workbench.tui.widgets.sources import MemorySource, rank
 from workbench.tui.widgets.virtual_table import VirtualTable
 
 COLUMNS = (
@@ -447,3 +448,52 @@ def test_widths_fill_the_room_but_never_fall_below_their_minimum(
 def test_numbers_are_not_cut_while_text_has_room_to_give() -> None:
     columns = (TableColumn("id", "id", 4, 10, "right"), TableColumn("text", "Text", 10, 40))
     assert fit_widths(columns, [7, 40], 20) == [7, 13]
+
+
+# -- rows in memory --------------------------------------------------------------------------------
+
+
+def in_memory(*texts: str) -> list[TableRow]:
+    return [TableRow(number, (TableCell(str(number)), *[TableCell(text)] * 3)) for number, text in enumerate(texts)]
+
+
+def test_numbers_are_sorted_by_size_before_words() -> None:
+    texts = ["beta", "1,450", "▌ 81.2 %", "9 of 10", "–", "−3", "Alpha", "2026-01-02"]
+    assert sorted(texts, key=rank) == ["−3", "9 of 10", "▌ 81.2 %", "1,450", "2026-01-02", "Alpha", "beta", "–"]
+
+
+def test_a_column_is_sorted_up_then_down_then_not() -> None:
+    source = MemorySource(COLUMNS, in_memory("b", "c", "a"))
+    orders = []
+    for _ in range(3):
+        source.sort_by("question")
+        orders.append((list(source.ids()), source.sort))
+    assert orders == [([2, 0, 1], Sort("question")), ([1, 0, 2], Sort("question", True)), ([0, 1, 2], None)]
+
+
+def test_rows_that_are_put_stand_in_the_order_a_person_chose() -> None:
+    source = MemorySource(COLUMNS, in_memory("b", "a"))
+    source.sort_by("question")
+    assert source.put(in_memory("b", "c", "a"))
+    assert list(source.ids()) == [2, 0, 1]
+    assert not source.put(in_memory("b", "d", "a"))
+    source.sort_by("gold")
+    assert source.sort == Sort("gold")
+
+
+async def test_a_click_on_a_title_sorts_rows_in_memory() -> None:
+    app = TableApp(Numbers(1))
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.table.show_rows(COLUMNS, in_memory("b", "c", "a"))
+        await settle(pilot)
+        app.table.jump_to_id(1)
+        await pilot.click(app.table, offset=(14, 0))
+        await settle(pilot)
+        assert app.table.visible_ids == [2, 0, 1]
+        assert list(app.table.order) == [2, 0, 1]
+        assert app.table.selected_id == 1
+        assert "Question ▲" in app.lines()[0]
+        assert app.last(VirtualTable.SortRequested) is None
+        app.table.show_rows(COLUMNS, in_memory("b", "0", "a"))
+        await settle(pilot)
+        assert app.table.visible_ids == [1, 2, 0]

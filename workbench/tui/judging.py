@@ -17,8 +17,8 @@ from workbench.services.labelling.acquainted import Acquainted
 from workbench.services.labelling.bringing_in import BroughtIn, bring_in
 from workbench.services.labelling.guidelines import Guideline
 from workbench.tui.actions import Action
+from workbench.tui.at_work import Stopwatch
 from workbench.tui.person import PersonScreen
-from workbench.tui.stopwatch import Stopwatch
 from workbench.tui.widgets.card import FinalAnswerCard, Opened
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu

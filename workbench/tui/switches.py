@@ -1,7 +1,8 @@
-"""Keys that go through a few choices."""
+"""Steps: from a choice to the next one, and along the list that an open item or problem stands in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
@@ -10,3 +11,11 @@ Choice = TypeVar("Choice")
 def following(present: Choice, choices: tuple[Choice, ...]) -> Choice:
     """The choice after the present one; the first after the last."""
     return choices[(choices.index(present) + 1) % len(choices)]
+
+
+def index_of(ids: Sequence[int], wanted: int) -> int | None:
+    """Where an id stands; None where it doesn't."""
+    try:
+        return ids.index(wanted)
+    except ValueError:
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -13,25 +13,65 @@ from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.suggester import Suggester
 from textual.timer import Timer
 from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.errors import UsageError
-from workbench.model.selection import Condition
+from workbench.model.label import FLAG_STATES
+from workbench.model.selection import FIELDS, Condition
+from workbench.model.taxonomy import SUBTYPES, TYPES, UNTYPED
 from workbench.services.items import browsing
 from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.columns import Sort, TableColumn, TableRow
-from workbench.tui.widgets.condition_suggester import ConditionSuggester
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.sources import FixedSource, PagedSource
 from workbench.tui.widgets.table_messages import Failed, RowHighlighted, RowSelected, SortRequested
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
+
+_FIXED: dict[str, tuple[str, ...]] = {
+    "state": ("unlabelled", "labelled", "conflict", "final", "excluded"),
+    "gold": ("correct", "incorrect", "none"),
+    "flagged": FLAG_STATES,
+    "type": (*TYPES, UNTYPED),
+    "subtype": (*SUBTYPES, UNTYPED),
+}
+
+_VERDICTS = ("correct", "incorrect", "abstain", "error", "none")
+
+
+class ConditionSuggester(Suggester):
+    """Completes the last word of a line.
+
+    Args:
+        names: Field -> values there are; the verifiers stand under ``verdict:``.
+    """
+
+    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._values: dict[str, Sequence[str]] = {**names, **_FIXED}
+        verifiers = [f"verdict:{name}" for name in names.get("verdict:", ())]
+        self._values.update(dict.fromkeys([*verifiers, "verdict"], _VERDICTS))
+        self._fields = [*verifiers, *FIELDS]
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The line with its last word completed."""
+        start = value.rfind(" ") + 1
+        word = value[start:]
+        field, sign, typed = word.partition("=")
+        if sign:
+            name = field.removesuffix("!")
+            found = _first(typed, (_quoted(known) for known in self._values.get(name, ()) if known))
+            return None if found is None else f"{value[:start]}{field}={found}"
+        found = _first(word, self._fields) if word else None
+        return None if found is None else f"{value[:start]}{found}="
+
 
 Row = TypeVar("Row")
 
@@ -420,3 +460,11 @@ class CatalogScreen(QueryScreen):
         if column is not None:
             again = column == (self.asked.sort or IMPORT_ORDER)
             self.change(sort=column or None, descending=again and not self.asked.descending)
+
+
+def _first(typed: str, known: Iterable[str]) -> str | None:
+    return next((name for name in known if name.startswith(typed)), None)
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if " " in value else value

@@ -118,9 +118,8 @@ def test_frames_have_nan(database: str) -> None:
 def test_the_app_has_a_dash() -> None:
     from tests.tui.test_accuracy_sheet import row
     from workbench.model.report import AccuracyReport
-    from workbench.tui.widgets.accuracy_detail import of_group, of_verifier
     from workbench.tui.widgets.accuracy_figures import FIGURES
-    from workbench.tui.widgets.accuracy_sheet import AccuracySheet
+    from workbench.tui.widgets.accuracy_sheet import AccuracySheet, of_group, of_verifier
 
     rows = [row("v", None, 0.5, mcc=None), row("w", None, 0.5, mcc=-0.5)]
     gold = {"adjudicated": 0, "agreed": 100, "imported": 0, "none": 0}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.tui.at_work import BREAK_S, IDLE_S, AtWork
-from workbench.tui.stopwatch import Elapsed, Stopwatch
+from workbench.tui.at_work import BREAK_S, IDLE_S, AtWork, Elapsed, Stopwatch
 
 
 class Clock:

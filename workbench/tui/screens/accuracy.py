@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
-from msgspec import structs
+from msgspec import Struct, structs
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from workbench.model.breakdown import GROUPS
 from workbench.model.report import AccuracyReport, AccuracyRow
 from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
@@ -23,11 +24,11 @@ from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
-from workbench.tui.widgets import accuracy_detail as detail
+from workbench.tui.widgets import accuracy_sheet as detail
 from workbench.tui.widgets import accuracy_view as view
-from workbench.tui.widgets.accuracy_asked import SheetQuery
 from workbench.tui.widgets.accuracy_figures import FIGURES, Figure
 from workbench.tui.widgets.accuracy_sheet import AccuracySheet, SheetOrder
+from workbench.tui.widgets.accuracy_view import group_name
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.footer import Footer
@@ -35,6 +36,70 @@ from workbench.tui.widgets.matrix import Matrix
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+class OpenedGroup(Struct, frozen=True):
+    """A group that was opened: its property and its name."""
+
+    by: str
+    group: str
+
+
+class SheetQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        of: The items to begin with, such as those of a set; none for all items.
+        path: The groups one inside the other whose items are shown; none for all of them.
+    """
+
+    by: str = "type"
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    of: tuple[Condition, ...] = ()
+    path: tuple[OpenedGroup, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The items the table is about."""
+        return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
+
+    @property
+    def words(self) -> str:
+        """The same for people; empty for all items."""
+        begun = (printable(str(condition)) for condition in self.of)
+        return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
+
+    @property
+    def free(self) -> tuple[str, ...]:
+        """The properties that can still be broken down by."""
+        fixed = {step.by for step in self.path}
+        return tuple(by for by in GROUPS if by not in fixed)
+
+    def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
+        """The items of a column; a reason is no property of items."""
+        if group is None or self.by == "reason":
+            return self.conditions
+        return (*self.conditions, Condition(self.by, "=", group))
+
+    def words_of(self, group: str | None) -> str:
+        """The items of a column in words."""
+        own = "" if group is None else group_name(group, self.by)
+        return " · ".join(part for part in (self.words, own) if part) or "all"
+
+    def inside(self, group: str, by: str) -> SheetQuery:
+        """The same of one group only, broken down by another property."""
+        return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
+
+    def outside(self) -> tuple[SheetQuery, str]:
+        """What the group opened last stands in, and that group.
+
+        Raises:
+            ValueError: No group was opened.
+        """
+        *path, last = self.path
+        return structs.replace(self, by=last.by, path=tuple(path)), last.group
+
 
 WIDE = 116
 """Terminal columns from which columns have full titles, and bars."""

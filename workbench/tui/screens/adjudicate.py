@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from workbench.errors import AnnotationError, StoreError
@@ -21,20 +25,104 @@ from workbench.services.labelling.answers import contradictions
 from workbench.services.labelling.guidelines import Guideline
 from workbench.services.labelling.roles import Role
 from workbench.tui.actions import Action
-from workbench.tui.adjudicate_actions import ADJUDICATE_ACTIONS, HIDDEN, NOBODY, NOTHING_LEFT
-from workbench.tui.judging import JudgingScreen
+from workbench.tui.judging import JudgingScreen, looking_actions
+from workbench.tui.person import person_action
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts, card_texts
 from workbench.tui.widgets.cells import as_typed, printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
-from workbench.tui.widgets.label_line import stored_words, tag_words
+from workbench.tui.widgets.label_line import stored_words, tag_words, verdict_words
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.opinions import OpinionPanel
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
-from workbench.tui.widgets.verdicts_after import VerdictsAfter
+
+
+class VerdictsAfter(ModalScreen[str]):
+    """Returns "on", "undo" when the person wants their decision back, or "case" for a case of the guidelines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space,escape", "leave('on')", "Go on"),
+        Binding("z", "leave('undo')", "Undo"),
+        Binding("e", "leave('case')", "Case"),
+    ]
+
+    def __init__(self, decided: Content, said: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._decided = decided
+        self._said = said
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        with VerticalScroll(id="verdicts-box") as box:
+            box.border_title = Content("Saved ✓ · what the verifiers said")
+            box.border_subtitle = Content("enter or space: go on · z: undo · e: guidelines")
+            yield Static(self._lines(), markup=False)
+
+    def _lines(self) -> Content:
+        wide = max(len(printable(name)) for name, _ in self._said)
+        lines = [Content.assemble(("you".ljust(wide), "bold"), "  ", self._decided)]
+        for name, verdict in self._said:
+            lines.append(Content.assemble(printable(name).ljust(wide), "  ", verdict_words(verdict)))
+        return Content("\n").join(lines)
+
+    def on_click(self) -> None:
+        """A click goes on, too."""
+        self.dismiss("on")
+
+    def action_leave(self, answer: str) -> None:
+        """Go on, or do something about the decision first."""
+        self.dismiss(answer)
+
+
+ADJUDICATE_ACTIONS: tuple[Action, ...] = (
+    Action("adjudicate.correct", "1", "decide('correct')", "Correct", "Decide: correct."),
+    Action("adjudicate.incorrect", "0", "decide('incorrect')", "Incorrect", "Decide: incorrect."),
+    Action("adjudicate.unsuitable", "x", "unsuitable", "Unsuitable", "Decide: unsuitable; asks for the reason."),
+    Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
+    Action("adjudicate.accept-a", "a", "accept('A')", "As A", "Decide as A does, reason and marks included."),
+    Action("adjudicate.accept-b", "b", "accept('B')", "As B", "Decide as B does, reason and marks included."),
+    Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
+    Action("adjudicate.skip", "s", "skip", "Skip", "Leave the conflict for later.", False),
+    Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
+    Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("adjudicate.labels", "l", "labels", "Labels", "The labels in full; again: the card.", False),
+    Action("adjudicate.case", "e", "case", "Case", "Add a sentence on this case to the guidelines.", False),
+    Action("adjudicate.kinds", "d", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
+    Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
+    Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
+    person_action("adjudicate"),
+    *looking_actions("adjudicate"),
+)
+
+NOTHING_LEFT = """\
+There is no conflict for {name} to settle.
+
+Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
+that names an adjudicator leaves its conflicts to that person:
+
+  workbench assign {database} --annotators NAME,OTHER --per-item 2 --adjudicator {typed}
+
+z takes your last decision back.
+"""
+
+NOBODY = """\
+Nobody has a conflict to settle. Conflicts come up when two people differ; whoever has not labelled the item may
+settle them, or whom the batch names. A coordinator adds people with
+
+  workbench annotators {database} add NAME
+
+P looks again.
+"""
+
+HIDDEN: dict[Task, frozenset[str]] = {
+    "correctness": frozenset({"type"}),
+    "type": frozenset({"decide", "unsuitable", "tag"}),
+}
+"""Actions that have no place in a conflict of a task."""
+
 
 LOOK_AGAIN_S = 10.0
 WIDE = 100

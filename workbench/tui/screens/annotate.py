@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar, NamedTuple
 
 from msgspec import structs
+from textual import on
 from textual.app import ComposeResult
-from textual.widgets import Static
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
 
 from workbench.errors import WorkbenchError
 from workbench.model.label import FAST_MS, TAGS, LabelVerdict
@@ -23,13 +28,14 @@ from workbench.services.labelling.annotating import (
 from workbench.services.labelling.answers import contradictions
 from workbench.services.project import Project
 from workbench.tui.actions import Action
-from workbench.tui.annotate_actions import ANNOTATE_ACTIONS
 from workbench.tui.item_flow import ItemFlow, Marks
+from workbench.tui.judging import looking_actions
 from workbench.tui.pace import pace_parts
+from workbench.tui.person import person_action
 from workbench.tui.screen import LOG
-from workbench.tui.widgets.answers_box import AnswersBox
 from workbench.tui.widgets.card import FinalAnswerCard
 from workbench.tui.widgets.card_texts import CardTexts
+from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
 from workbench.tui.widgets.contradiction import settled, which_is_meant
 from workbench.tui.widgets.footer import Footer
@@ -37,6 +43,60 @@ from workbench.tui.widgets.label_line import label_line
 from workbench.tui.widgets.note_input import NoteInput
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 from workbench.tui.widgets.type_picker import TypePicker
+
+
+class AnswersBox(ModalScreen[int | None]):
+    """The answers, newest first; returns the row id of the item that was chosen."""
+
+    DEFAULT_CSS = """
+    AnswersBox { align: center middle; }
+    AnswersBox OptionList {
+        width: 100;
+        max-width: 100%;
+        height: auto;
+        max-height: 100%;
+        border: round $primary;
+        background: $surface;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,F", "dismiss", "Close")]
+
+    def __init__(self, answers: Sequence[OwnAnswer]) -> None:
+        super().__init__()
+        self._answers = list(reversed(answers))
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        listing = OptionList(*(Option(_words(answer)) for answer in self._answers), markup=False)
+        listing.border_title = Content("The coordinator's answers")
+        listing.border_subtitle = Content("enter: open the item · escape: close")
+        yield listing
+
+    @on(OptionList.OptionSelected)
+    def _selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._answers[event.option_index].completion)
+
+
+ANNOTATE_ACTIONS: tuple[Action, ...] = (
+    Action("annotate.correct", "1", "label('correct')", "Correct", "The final answer is correct."),
+    Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "The final answer is incorrect."),
+    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Nobody could judge it; asks for the reason."),
+    Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
+    Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
+    Action("annotate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("annotate.partial", "p", "partial", "Partial", "How much of the answer is right, in quarters.", False),
+    Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
+    Action("annotate.skip", "s", "skip", "Skip", "Give the item back; it comes again at the end."),
+    Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
+    Action("annotate.flag", "f", "flag", "Flag", "Call the coordinator and ask something, or take it back.", False),
+    Action("annotate.answers", "F", "answers", "Answers", "What the coordinator has answered to your flags.", False),
+    Action("annotate.older", "left_square_bracket", "older", "Older", "Your label before this one.", False),
+    Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your label after it, or on.", False),
+    Action("annotate.auto", "A", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
+    person_action("annotate"),
+    *looking_actions("annotate"),
+)
+
 
 PARTIAL_SCORES: dict[float, str] = {
     0.0: "nothing (0)",
@@ -397,3 +457,10 @@ def _suggested(project: Project, verifier: str, question: int, person: str) -> s
         LOG.warning("no suggestions of answer types", exc_info=True)
         return None
     return None if found is None else found.suggested
+
+
+def _words(answer: OwnAnswer) -> Content:
+    when = answer.answered_at[:16].replace("T", " ")
+    mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
+    asked = printable(answer.asked) or "flagged, without a question"
+    return Content.assemble(mark, (f"{when}  {asked}", "$text-muted"), "\n", f"  {printable(answer.answer)}", "\n")

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from workbench.model.browse import BrowseQuery, BrowseRow
+from workbench.model.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.model.selection import Condition
+from workbench.render.answers import render_answer
+from workbench.render.document import RenderedLine, RenderedText, Span
+from workbench.render.text import render
 from workbench.services.items import browsing
+from workbench.services.items.browsing import final_answers, origin
+from workbench.services.labelling.cards import FinalAnswer
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS
 from workbench.tui.table_screen import CatalogScreen
 from workbench.tui.widgets.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow, symbol
+from workbench.tui.widgets.evidence import evidence
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.overview import STATE_MARKS
 from workbench.tui.widgets.prompt_bar import PromptBar
@@ -26,6 +33,12 @@ from workbench.tui.widgets.virtual_table import VirtualTable
 if TYPE_CHECKING:
     from workbench.render.document import RenderedText
     from workbench.tui.screens.item import ItemScreen
+
+
+_CHARACTERS, _TAIL = 500, 400
+
+_QUESTION_LINES, _REFERENCE_LINES = 12, 8
+
 
 _STATE_STYLES: Final[dict[str, CellStyle]] = {
     "unlabelled": "dim",
@@ -150,8 +163,6 @@ class BrowseScreen(CatalogScreen):
             self.in_background(lambda: self._preview(item, width), self._show_details, group="browse-details")
 
     def _preview(self, item: int, width: int) -> RenderedText:
-        from workbench.tui.widgets.item_preview import preview
-
         return preview(browsing.detail(self.project, item, self.workbench.names_worked_under), width)
 
     def _show_details(self, text: RenderedText) -> None:
@@ -185,3 +196,41 @@ def _row(verifiers: tuple[str, ...], row: BrowseRow) -> TableRow:
             TableCell(row.source),
         ),
     )
+
+
+def preview(item: ItemDetail, width: int = 0) -> RenderedText:
+    """Question, reference and completion, a dozen lines of each, then labels and verdicts.
+
+    Args:
+        item: The item.
+        width: Cells to lay verdicts out for; 0 leaves that to who shows them.
+    """
+    reference, completion = final_answers(item)
+    lines = [
+        *_part("Question", item.question[:_CHARACTERS], _QUESTION_LINES),
+        *_answer("Reference answer", reference),
+        *_part("Reference", item.reference[:_CHARACTERS], _REFERENCE_LINES),
+        *_answer("Completion's answer", completion),
+        *_part("Completion's end", item.completion[-_TAIL:], _QUESTION_LINES),
+        *evidence(item, width, beside=True).lines,
+    ]
+    return RenderedText(tuple(lines), {})
+
+
+def _part(title: str, text: str, limit: int) -> Iterator[RenderedLine]:
+    yield _line(Span(title, "heading"))
+    yield from render(text).lines[:limit]
+    yield _line()
+
+
+def _answer(title: str, answer: FinalAnswer) -> Iterator[RenderedLine]:
+    if answer.found:
+        shown = render_answer(answer.text)[:_TAIL].replace("\n", " ")
+        if answer.marked:
+            yield _line(Span(f"{title}: ", "heading"), Span(shown, "answer"))
+        else:
+            yield _line(Span(f"{title} ({origin(answer)}): ", "heading"), Span(shown, "guess"))
+
+
+def _line(*spans: Span) -> RenderedLine:
+    return RenderedLine(spans, (0, 0))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from itertools import groupby, zip_longest
+from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -13,21 +14,56 @@ from textual.widgets import Static
 
 from workbench.model.pass_matrix import MatrixSolution, PassMatrix
 from workbench.render.bars import counted
-from workbench.render.diff import DiffLine, diff_rows
+from workbench.render.diff import DiffLine, DiffSide, diff_rows
+from workbench.render.document import RenderedLine, RenderedText, Span, StyleName
+from workbench.render.inert import inert
 from workbench.services.coding.arranging import telling
 from workbench.services.coding.matrix import solution_code
 from workbench.services.items.browsing import reveal_each
 from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
-from workbench.tui.widgets import diff_view, pass_texts
+from workbench.tui.widgets import pass_texts
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import OUTCOME_MARKS, TableCell, TableColumn, TableRow
+from workbench.tui.widgets.cutting import cut, padded
 from workbench.tui.widgets.footer import Footer
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.solution_view import outcome_cell, source_of
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
+
+
+class Comparing:
+    """Shared by the screens of one problem.
+
+    Attributes:
+        marked: Row id of the solution that waits for another one.
+    """
+
+    def __init__(self) -> None:
+        self.marked: int | None = None
+
+    def take(self, solution: int) -> tuple[int, int] | None:
+        """Mark a solution, or let the marked one go; on a second one give both, in the order they were named."""
+        before = self.marked
+        self.marked = solution if before is None else None
+        return None if before in (None, solution) else (before, solution)
+
+
+CHANGE: Final = "change"
+"""The mark of the first line of every stretch that differs."""
+
+SPLIT: Final = " │ "
+
+_LONG: Final = 12  # equal lines, from which only the ends of a stretch are shown
+
+_CONTEXT: Final = 4  # lines of an end
+
+_SIGNS: Final[dict[StyleName, str]] = {"": " ", "removed": "-", "added": "+"}
+
+Line = tuple[Span, ...]
+
 
 _COLUMNS = (
     TableColumn("test", "test", min_width=5, ideal_width=5, sortable=False),
@@ -109,8 +145,8 @@ class CodeDiffScreen(WorkbenchScreen):
     def _draw(self) -> None:
         reader = self.query_one(Reader)
         if self.rows is not None and reader.wrap_width:
-            reader.show(diff_view.diff_text(self.rows, reader.wrap_width, beside=self.beside, whole=self.whole))
-            self.call_after_refresh(reader.jump, diff_view.CHANGE)
+            reader.show(diff_text(self.rows, reader.wrap_width, beside=self.beside, whole=self.whole))
+            self.call_after_refresh(reader.jump, CHANGE)
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the sides out for another width."""
@@ -162,7 +198,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     def action_change(self, step: int) -> None:
         """Go to another change."""
-        if not self.query_one(Reader).jump(diff_view.CHANGE, step):
+        if not self.query_one(Reader).jump(CHANGE, step):
             self.notify("Nothing differs.", markup=False)
 
     def action_swap(self) -> None:
@@ -202,3 +238,109 @@ def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Col
     reveal_each(project, pair, also)
     left, right = (solution_code(project, matrix, completion).source for completion in pair)
     return diff_rows(left, right)
+
+
+def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
+    """The rows for a reader of so many cells.
+
+    Args:
+        rows: As `diff_rows` makes them.
+        width: Cells of a line; each is exactly as wide where both sides stand beside each other.
+        beside: Both sides beside each other; else removed lines stand above added ones.
+        whole: All lines; else of a long stretch without a change only its ends.
+    """
+    digits = len(str(max((side.number for row in rows for side in (row.left, row.right) if side), default=1)))
+    lines: list[Line] = []
+    changes: list[int] = []
+    draw = _beside if beside else _above
+    for block in _blocks(rows):
+        if block[0].kind != "same":
+            changes.append(len(lines))
+        elif not whole and len(block) > _LONG:
+            lines.extend(draw(block[:_CONTEXT], width, digits))
+            lines.append((Span(f"⋯ {len(block) - 2 * _CONTEXT:,} equal lines", "dim"),))
+            block = block[-_CONTEXT:]
+        lines.extend(draw(block, width, digits))
+    return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {CHANGE: changes})
+
+
+def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
+    """Rows in stretches that are the same, or are not."""
+    block: list[DiffLine] = []
+    for row in rows:
+        if block and (block[0].kind == "same") != (row.kind == "same"):
+            yield block
+            block = []
+        block.append(row)
+    if block:
+        yield block
+
+
+def _beside(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+    room = max((width - len(SPLIT)) // 2, digits + 4)
+    for row in _closed_up(block):
+        left = _diff_side(row.left, "" if row.kind == "same" else "removed", room, digits)
+        right = _diff_side(row.right, "" if row.kind == "same" else "added", room, digits)
+        for one, other in zip_longest(left, right, fillvalue=()):
+            yield *padded(one, room), Span(SPLIT, "dim"), *other
+
+
+def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
+    """The rows with lines of either side alone beside each other, so that there are no gaps on both."""
+    for alone, rows in groupby(block, key=lambda row: row.kind in ("removed", "added")):
+        if not alone:
+            yield from rows
+            continue
+        some = list(rows)
+        sides = ([row.left for row in some if row.left], [row.right for row in some if row.right])
+        yield from (DiffLine("changed", left, right) for left, right in zip_longest(*sides))
+
+
+def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]:
+    for row in block:
+        if row.kind == "same":
+            yield from _diff_side(row.right, "", width, digits)
+    if block[0].kind != "same":
+        for row in block:
+            yield from _diff_side(row.left, "removed", width, digits)
+        for row in block:
+            yield from _diff_side(row.right, "added", width, digits)
+
+
+def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
+    """A line of one text behind its number and sign, cut to the width; the cuts have neither."""
+    if side is None:
+        return []
+    pieces = cut(_emphasised(side, style), max(width - digits - 3, 1))
+    drawn: list[Line] = []
+    for place, piece in enumerate(pieces):
+        number = str(side.number) if not place else ""
+        sign = _SIGNS[style] if not place else " "
+        gutter = (Span(f"{number:>{digits}} ", "dim"), Span(f"{sign} ", style))
+        drawn.append((*gutter, *(padded(piece, width - digits - 3, style) if style else piece)))
+    return drawn
+
+
+def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
+    """The text of a line, harmless to look at, with the words that differ in a style of their own."""
+    if not style:
+        yield Span(inert(side.text))
+        return
+    word: StyleName = "removed.word" if style == "removed" else "added.word"
+    at = 0
+    for start, end in side.differs:
+        yield Span(inert(side.text[at:start]), style)
+        yield Span(inert(side.text[start:end]), word)
+        at = end
+    yield Span(inert(side.text[at:]), style)
+
+
+def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, solution: int) -> None:
+    """What the key does: mark a solution, or open the comparison with the marked one."""
+    pair = comparing.take(solution)
+    if pair is not None:
+        screen.app.push_screen(CodeDiffScreen(matrix, *pair))
+    elif comparing.marked is not None:
+        screen.notify("Marked; the same key on another solution compares the two.", markup=False)
+    else:
+        screen.notify("No longer marked.", markup=False)

@@ -15,11 +15,10 @@ from workbench.services.coding.arranging import Arrangement, arranged
 from workbench.services.coding.matrix import read_matrix
 from workbench.services.items.browsing import reveal_each
 from workbench.tui.actions import Action
-from workbench.tui.comparing import Comparing, compare
 from workbench.tui.live import LiveScreen
-from workbench.tui.neighbours import index_of
 from workbench.tui.screen import BREAKPOINTS
-from workbench.tui.switches import following
+from workbench.tui.screens.code_diff import Comparing, compare
+from workbench.tui.switches import following, index_of
 from workbench.tui.widgets import pass_texts as texts
 from workbench.tui.widgets import pass_view as view
 from workbench.tui.widgets.cells import printable

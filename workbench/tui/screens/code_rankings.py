@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widgets import Static
 
 from workbench.errors import UsageError
-from workbench.model.ranking import RankingReport, ScoredProblem
+from workbench.model.ranking import Ends, RankingReport, RankingRow, ScoredProblem, ScoredSolution
+from workbench.render.bars import NONE, counted, percent
 from workbench.services.coding.ranking.measuring import RankedVerifiers, compared
 from workbench.services.coding.ranking.truth import truth_of
 from workbench.services.items.browsing import reveal_each
 from workbench.services.project import Project
 from workbench.tui.actions import Action
-from workbench.tui.neighbours import index_of
 from workbench.tui.screen import WorkbenchScreen
-from workbench.tui.switches import following
-from workbench.tui.widgets import rankings_view as view
+from workbench.tui.switches import following, index_of
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.pass_view import TRUTH
 from workbench.tui.widgets.table_messages import RowHighlighted, RowSelected
 from workbench.tui.widgets.title_bar import TitleBar
 from workbench.tui.widgets.virtual_table import VirtualTable
+
+FIGURES: Final = {
+    "top1": "Top-1",
+    "bottom1": "Bottom-1",
+    "spearman": "Spearman",
+    "kendall": "Kendall",
+    "mae": "MAE",
+    "r2": "R²",
+}
+"""The figures of a verifier, in order."""
+
+BY_TRUTH: Final = "truth"
+"""The order of the solutions by their true scores."""
+
 
 WIDE = 150
 """Terminal columns from which figures have their intervals beside them."""
@@ -73,7 +88,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.question = question
         self.report: RankingReport | None = None
         self.ranked: RankedProblem | None = None
-        self.by = view.BY_TRUTH
+        self.by = BY_TRUTH
         self.k: int | None = None
         self._neighbours = neighbours
         self._compared: RankedVerifiers | None = None
@@ -119,8 +134,8 @@ class CodeRankingsScreen(WorkbenchScreen):
         if self.report is None:
             return
         place = self.query_one("#code-rankings-figures", VirtualTable).selected_id or 0
-        about = view.intervals(self.report.rows[place]) if place < len(self.report.rows) else ""
-        self.query_one("#code-rankings-notes", Static).update(f"{view.notes(self.report)}\n{about}")
+        about = intervals(self.report.rows[place]) if place < len(self.report.rows) else ""
+        self.query_one("#code-rankings-notes", Static).update(f"{notes(self.report)}\n{about}")
 
     @on(RowHighlighted, "#code-rankings-figures")
     def _highlighted(self) -> None:
@@ -131,7 +146,7 @@ class CodeRankingsScreen(WorkbenchScreen):
             return
         wide = self.size.width >= WIDE
         table = self.query_one("#code-rankings-figures", VirtualTable)
-        columns, rows = view.figure_columns(wide=wide), view.figure_rows(self.report, wide=wide)
+        columns, rows = figure_columns(wide=wide), figure_rows(self.report, wide=wide)
         table.show_rows(columns, rows)
 
     def on_resize(self, event: events.Resize) -> None:
@@ -141,8 +156,8 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def _show_problem(self, ranked: RankedProblem) -> None:
         self.ranked = ranked
-        if self.by not in (view.BY_TRUTH, *ranked.verifiers):
-            self.by = view.BY_TRUTH
+        if self.by not in (BY_TRUTH, *ranked.verifiers):
+            self.by = BY_TRUTH
         self._fill_problem()
 
     def _fill_problem(self) -> None:
@@ -150,8 +165,8 @@ class CodeRankingsScreen(WorkbenchScreen):
             return
         verifiers, problem = self.ranked
         table = self.query_one("#code-rankings-solutions", VirtualTable)
-        columns = view.solution_columns(verifiers, self.by)
-        rows = [] if problem is None else view.solution_rows(problem, verifiers, self.by)
+        columns = solution_columns(verifiers, self.by)
+        rows = [] if problem is None else solution_rows(problem, verifiers, self.by)
         table.show_rows(columns, rows)
         if rows and table.selected_id not in {row.id for row in rows}:
             table.jump_to_id(rows[0].id)
@@ -159,7 +174,7 @@ class CodeRankingsScreen(WorkbenchScreen):
         place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
         named = "nothing of it is chosen" if problem is None else printable(problem.task_id)
         said = f"{named}{place} · by {printable(self.by)} · ↑ ranked too high, ↓ too low"
-        figures = "" if problem is None or self.report is None else view.on_problem(self.report, problem)
+        figures = "" if problem is None or self.report is None else on_problem(self.report, problem)
         self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
 
     def trouble(self, error: BaseException | None) -> None:
@@ -181,7 +196,7 @@ class CodeRankingsScreen(WorkbenchScreen):
     def action_next_order(self, step: int) -> None:
         """Sort the solutions by another verifier's scores."""
         if self.ranked is not None:
-            self.by = following(self.by, (view.BY_TRUTH, *self.ranked.verifiers)[::step])
+            self.by = following(self.by, (BY_TRUTH, *self.ranked.verifiers)[::step])
             self._fill_problem()
 
     def action_go(self, step: int) -> None:
@@ -215,3 +230,147 @@ def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> Ran
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)
     return ranked
+
+
+def figure_columns(*, wide: bool) -> tuple[TableColumn, ...]:
+    """Columns of the verifiers; with intervals where there is room."""
+
+    def width(title: str) -> int:
+        return 18 if wide else max(len(title), 6)
+
+    return (
+        TableColumn("verifier", "verifier", 10, 24),
+        TableColumn("dataset", "data set", 8, 13),
+        TableColumn("problems", "n", 5, 6, "right"),
+        TableColumn("coverage", "cov%", 4, 4, "right"),
+        *(TableColumn(key, title, width(title), width(title), "right") for key, title in FIGURES.items()),
+    )
+
+
+def figure_rows(report: RankingReport, *, wide: bool) -> list[TableRow]:
+    """A row a verifier and data set; its id is its place in the report."""
+    return [
+        TableRow(
+            place,
+            (
+                TableCell(row.verifier + (" ~" if row.normalised else ""), "bold"),
+                TableCell(row.dataset, "dim"),
+                TableCell(f"{row.problems:,}"),
+                TableCell(percent(row.coverage, 0)),
+                *(TableCell(_figure(row, key, wide=wide)) for key in FIGURES),
+            ),
+        )
+        for place, row in enumerate(report.rows)
+    ]
+
+
+def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
+    value: float | None = getattr(row, key)
+    ends: Ends | None = getattr(row, f"{key}_ci")
+    if value is None:
+        return NONE
+    return f"{value:.3f} [{ends[0]:.2f}, {ends[1]:.2f}]" if wide and ends is not None else f"{value:.3f}"
+
+
+def notes(report: RankingReport) -> str:
+    """What the figures are over."""
+    lacking = _counts(report.lacking)
+    missing = [
+        *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
+        f"refused scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
+    ]
+    parts = [
+        "all solutions"
+        if report.k is None
+        else f"{report.k} selected solutions of each problem (metrics --k {report.k})",
+        f"truth: {printable(report.truth)} on {' + '.join(map(printable, report.truth_runs))}",
+        f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
+        "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
+    ]
+    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, missing))))
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{printable(name)} {number:,}" for name, number in found.items())
+
+
+def intervals(row: RankingRow) -> str:
+    """A verifier's figures with their 95 % intervals."""
+    return f"{printable(row.verifier)}, 95 %: " + " · ".join(
+        f"{title} {_figure(row, key, wide=True)}" for key, title in FIGURES.items()
+    )
+
+
+def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
+    """How well verifiers rank the solutions of one problem."""
+    found = (
+        f"{printable(row.verifier)} {_number(row.spearman)}"
+        for row in report.problems
+        if (row.dataset, row.task_id) == (problem.dataset, problem.task_id)
+    )
+    return "Spearman with truth: " + (" · ".join(found) or NONE)
+
+
+# -- one problem -----------------------------------------------------------------------------------
+
+
+def solution_columns(verifiers: Sequence[str], by: str) -> tuple[TableColumn, ...]:
+    """True score and rank, then each verifier's; the order they stand in is marked."""
+
+    def pair(name: str, title: str) -> tuple[TableColumn, TableColumn]:
+        mark = "▼" if name == by else ""
+        return (
+            TableColumn(name, f"{mark}{title}", 7, max(7, min(16, len(title) + 1)), "right"),
+            TableColumn(f"{name} rank", "rank", 5, 5, "right"),
+        )
+
+    return (
+        TableColumn("solution", "solution", 8, 16),
+        *pair(BY_TRUTH, "truth"),
+        *(column for name in verifiers for column in pair(name, name)),
+    )
+
+
+def solution_rows(problem: ScoredProblem, verifiers: Sequence[str], by: str) -> list[TableRow]:
+    """The solutions, the best first; a row's id is the completion's row id."""
+
+    def place(one: ScoredSolution) -> tuple[bool, float]:
+        rank = one.rank if by == BY_TRUTH else one.ranks.get(by)
+        return rank is None, rank or 0.0
+
+    return [
+        TableRow(
+            one.item,
+            (
+                TableCell(one.solution_id + (TRUTH if one.ground_truth else "")),
+                TableCell(_number(one.score), "bold"),
+                TableCell(_rank(one.rank)),
+                *(cell for name in verifiers for cell in _pair(one, name)),
+            ),
+        )
+        for one in sorted(problem.solutions, key=place)
+    ]
+
+
+def _pair(one: ScoredSolution, name: str) -> tuple[TableCell, TableCell]:
+    score, rank = one.scores.get(name), one.ranks.get(name)
+    return TableCell(_number(score)), TableCell(_rank(rank) + _arrow(one.rank, rank), _style(one.rank, rank))
+
+
+def _arrow(truth: float | None, rank: float | None) -> str:
+    """Whether a verifier ranks a solution too high or too low."""
+    if truth is None or rank is None:
+        return " "
+    return "↑" if rank < truth else "↓" if rank > truth else "="
+
+
+def _style(truth: float | None, rank: float | None) -> CellStyle:
+    return "dim" if truth is None or rank is None else "success" if truth == rank else "warning"
+
+
+def _number(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _rank(rank: float | None) -> str:
+    return NONE if rank is None else f"{rank:g}"

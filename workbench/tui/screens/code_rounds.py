@@ -11,7 +11,9 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.model.evolution_report import EvolutionReport
+from workbench.model.evolution import REJECTIONS
+from workbench.model.evolution_report import EvolutionReport, ProblemEvolution, StepRow
+from workbench.render.bars import NONE, bar, counted, percent
 from workbench.services.coding.evolution import evolved
 from workbench.services.coding.evolution.origins import EvolutionName, evolution_names, problems_in
 from workbench.services.coding.problems import task_ids
@@ -20,10 +22,46 @@ from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.switches import following
 from workbench.tui.table_screen import TableScreen
-from workbench.tui.widgets import rounds_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.columns import TableRow
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
 from workbench.tui.widgets.sources import FixedSource
+
+_BAR: Final = 20  # cells of a full bar
+
+_FIRST_K: Final = "1"
+
+_LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
+
+_PROBLEM_COLUMNS: Final = (
+    TableColumn("task_id", "problem", min_width=12, ideal_width=24),
+    TableColumn("pool", "pool", 5, 5, "right"),
+    TableColumn("tests", "tests by round", min_width=16, ideal_width=24),
+    TableColumn("passing", "pass@1 % by round", min_width=18, ideal_width=24),
+    TableColumn("state", "result", min_width=16, ideal_width=24),
+)
+
+_STEP_COLUMNS: Final = (
+    TableColumn("step", "step", 16, 18),
+    *(
+        TableColumn(key, title, width, width, "right")
+        for key, title, width in (
+            ("asked", "asked", 6),
+            ("replied", "replied", 7),
+            ("proposed", "proposed", 8),
+            ("taken", "taken", 6),
+            ("kept", "kept", 6),
+        )
+    ),
+    TableColumn("rejected", "not taken", 14, 60),
+)
+
+_MODEL_COLUMNS: Final = (
+    TableColumn("model", "model", 12, 30),
+    TableColumn("problems", "problems", 8, 8, "right"),
+    TableColumn("solutions", "solutions", 9, 9, "right"),
+    TableColumn("passing", "pass@1 on the final suites", 26, 30),
+)
+
 
 Listed = Literal["problems", "steps", "models"]
 """What stands below the rounds."""
@@ -95,8 +133,8 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
             return
         of = f" · {data.names.index(data.shown) + 1} of {len(data.names)}" if len(data.names) > 1 else ""
         self.say(f"{printable(data.shown.name)} · {printable(data.shown.dataset)}{of}")
-        self.put("caption", view.caption(data.report))
-        self.query_one("#code-rounds-chart Static", Static).update(view.chart(data.report))
+        self.put("caption", _caption(data.report))
+        self.query_one("#code-rounds-chart Static", Static).update(_chart(data.report))
         if before is None or before.shown != data.shown or before.report != data.report:
             self._list(data)
 
@@ -105,14 +143,14 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         self.put("tabs", " ".join(tabs))
         if self.listed == "problems":
             rows = partial(_problem_rows, self.project, found.shown)
-            self.table.set_source(FixedSource(view.PROBLEM_COLUMNS, found.problems, rows))
+            self.table.set_source(FixedSource(_PROBLEM_COLUMNS, found.problems, rows))
             if self._question is not None:
                 self.table.jump_to_id(self._question)
                 self._question = None
         elif self.listed == "steps":
-            self.table.show_rows(view.STEP_COLUMNS, view.step_rows(found.report))
+            self.table.show_rows(_STEP_COLUMNS, _step_rows(found.report))
         else:
-            self.table.show_rows(view.MODEL_COLUMNS, view.model_rows(found.report))
+            self.table.show_rows(_MODEL_COLUMNS, _model_rows(found.report))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -155,7 +193,101 @@ def _problem_rows(project: Project, shown: EvolutionName, questions: Sequence[in
     row = evolved.evolution(project, shown.name, shown.dataset)
     named = task_ids(project, questions)
     return [
-        view.problem_row(named[question], evolved.problem_evolution(project, row, question), question)
+        _problem_row(named[question], evolved.problem_evolution(project, row, question), question)
         for question in questions
         if question in named
+    ]
+
+
+def _chart(report: EvolutionReport) -> str:
+    """The rounds, a line each: tests, and pass@1 as a bar; round 0 is what it began with."""
+    lines = [f"{'round':>5} {'problems':>8} {'tests':>6} {'each':>5}  {'pass@1':<{_BAR + 7}} {'alike %':>7}  left out"]
+    for row in report.rounds:
+        share = row.pass_at.get(_FIRST_K)
+        out = ", ".join(f"{name} {number}" for name, number in row.left_out.items())
+        mean = NONE if row.mean_tests is None else f"{row.mean_tests:.1f}"
+        lines.append(
+            f"{row.round:>5} {row.problems:>8,} {row.tests:>6,} {mean:>5}  {_barred(share)} "
+            f"{percent(row.kept_alike, 0):>7}  {out or NONE}"
+        )
+    return "\n".join(lines)
+
+
+def _caption(report: EvolutionReport) -> str:
+    """What it is, and how far it has come."""
+    settings = report.settings
+    skipped = sum(report.skipped.values())
+    parts = [
+        f"{report.finished:,} of {counted(report.problems, 'problem')} through {counted(settings.rounds, 'round')}",
+        f"from suite {printable(settings.suite)}",
+        f"tests by {printable(settings.model)}",
+        f"seed {settings.seed}",
+        f"{skipped:,} can't evolve" if skipped else "",
+    ]
+    return " · ".join(filter(None, parts))
+
+
+def _barred(share: float | None) -> str:
+    return f"{bar(share or 0.0, _BAR)} {percent(share):>6}"
+
+
+def _problem_row(task_id: str, found: ProblemEvolution | None, question: int) -> TableRow:
+    """One problem: how its tests and its solutions fare from round to round."""
+    rounds = () if found is None else found.rounds
+    solutions = 0 if found is None else len(found.solutions)
+    state = _LEFT_OUT.get(rounds[-1].left_out or "", "in the set") if rounds else "not through all rounds"
+    return TableRow(
+        question,
+        (
+            TableCell(task_id),
+            TableCell(f"{solutions:,}"),
+            TableCell(_arrows([str(len(one.kept)) for one in rounds])),
+            TableCell(
+                _arrows([percent(one.perfect / solutions if solutions and one.kept else None, 0) for one in rounds]),
+                "bold",
+            ),
+            TableCell(state, "success" if state == "in the set" else "dim"),
+        ),
+    )
+
+
+def _arrows(values: Sequence[str]) -> str:
+    return " → ".join(values) or NONE
+
+
+def _step_rows(report: EvolutionReport) -> list[TableRow]:
+    """What each step of each round brought."""
+    return [
+        TableRow(
+            place,
+            (
+                TableCell(f"{one.round} {one.mode}"),
+                *(
+                    TableCell(f"{number:,}")
+                    for number in (one.asked, one.replied, one.proposed, one.taken, one.retained)
+                ),
+                TableCell(_rejected(one), "dim"),
+            ),
+        )
+        for place, one in enumerate(report.steps)
+    ]
+
+
+def _rejected(one: StepRow) -> str:
+    return ", ".join(f"{number} {REJECTIONS.get(code, code)}" for code, number in one.rejected.items()) or NONE
+
+
+def _model_rows(report: EvolutionReport) -> list[TableRow]:
+    """How each model's solutions fare against the result."""
+    return [
+        TableRow(
+            place,
+            (
+                TableCell(one.model or "unknown"),
+                TableCell(f"{one.problems:,}"),
+                TableCell(f"{one.solutions:,}"),
+                TableCell(_barred(one.pass_at.get(_FIRST_K))),
+            ),
+        )
+        for place, one in enumerate(report.models)
     ]

@@ -16,9 +16,9 @@ from workbench.services.coding.matrix import solution_code
 from workbench.services.items.browsing import reveal
 from workbench.services.project import Project
 from workbench.tui.actions import Action
-from workbench.tui.comparing import Comparing, compare
-from workbench.tui.neighbours import index_of
 from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.tui.screens.code_diff import Comparing, compare
+from workbench.tui.switches import index_of
 from workbench.tui.widgets import pass_texts as texts
 from workbench.tui.widgets import solution_view as view
 from workbench.tui.widgets.cells import printable

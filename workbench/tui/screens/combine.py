@@ -3,34 +3,150 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
 
-from msgspec import structs
+from msgspec import Struct, structs
+from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.worker import Worker, WorkerState
 
 from workbench.errors import UsageError, WorkbenchError
-from workbench.model.selection import Condition
+from workbench.model.selection import Condition, Selection
 from workbench.model.verdict import GoldChoice, Protocol3
-from workbench.services.measuring.combined import CombinedSheet, combined_as, save_combined
+from workbench.services.measuring.combined import (
+    CombinedReport,
+    CombinedRow,
+    CombinedSheet,
+    Standing,
+    combined_as,
+    head,
+    save_combined,
+    sheets,
+)
+from workbench.services.measuring.combining import ensemble
 from workbench.services.measuring.comparing import GROUPS
+from workbench.services.measuring.downstream import downstream
+from workbench.services.measuring.estimating import estimate
 from workbench.services.measuring.judged import BASELINE, everybody
-from workbench.services.measuring.selecting import read_sizes
+from workbench.services.measuring.selecting import best_of, read_sizes
+from workbench.services.project import Project
 from workbench.tui.actions import Action
-from workbench.tui.combined_reading import CombinedQuery, CombinedView, Task, read, subject_of
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
 from workbench.tui.table_screen import QueryScreen
-from workbench.tui.widgets import combine_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.many_choices import ManyMenu
+from workbench.tui.widgets.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
 from workbench.tui.widgets.sources import MemorySource
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
+
+Task = Literal["ensembles", "best-of", "estimate", "downstream"]
+
+
+class CombinedQuery(Struct, frozen=True, kw_only=True):
+    """What is asked for.
+
+    Attributes:
+        verifiers: Who votes, or picks; empty for all that have a complete run.
+        weighted: Ensembles with weights, too.
+        sizes: Of how many completions one is picked; empty for 1, 2, 4 ...
+        subject: Whose accuracy is estimated; None for the first one.
+        predictors: Whose verdicts predict gold; empty for all others.
+        path: The file of downstream scores; empty for none yet.
+        by: What rows are grouped by; None for all items only.
+    """
+
+    task: Task = "ensembles"
+    verifiers: tuple[str, ...] = ()
+    weighted: bool = True
+    sizes: tuple[int, ...] = ()
+    subject: str | None = None
+    predictors: tuple[str, ...] = ()
+    path: str = ""
+    by: str | None = None
+    protocol: Protocol3 = "forced"
+    gold: GoldChoice = "final"
+    conditions: tuple[Condition, ...] = ()
+
+
+class CombinedView(NamedTuple):
+    """A report as it is shown."""
+
+    wanted: CombinedQuery
+    report: CombinedReport
+    head: str
+    sheets: tuple[CombinedSheet, ...]
+
+
+def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
+    """Whose accuracy is estimated.
+
+    Raises:
+        UsageError: Nobody's can be.
+    """
+    if not names:
+        raise UsageError("No verifier has a complete run.", "Start one in Verifiers & runs.")
+    return wanted.subject or next((name for name in names if name != BASELINE), names[0])
+
+
+def _ensemble(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **_counting(wanted))
+
+
+def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    return best_of(project, wanted.verifiers, sizes=wanted.sizes, **_counting(wanted))
+
+
+def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    subject = subject_of(wanted, everybody(project))
+    return estimate(project, subject, wanted.predictors, by=wanted.by, **_counting(wanted))
+
+
+def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
+    if not wanted.path:
+        raise UsageError(
+            "Does a better verifier make a better model? That takes a file with what models score after training.",
+            "Name one: a line of it says which verifier, which benchmark and which score, as JSON or CSV.",
+        )
+    return downstream(project, Path(wanted.path), by=wanted.by, **_counting(wanted))
+
+
+def _counting(wanted: CombinedQuery) -> dict[str, Any]:
+    return {"protocol": wanted.protocol, "gold": wanted.gold, "selection": Selection(wanted.conditions)}
+
+
+_READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
+    "ensembles": _ensemble,
+    "best-of": _best_of,
+    "estimate": _estimate,
+    "downstream": _downstream,
+}
+
+
+_TASKS: Final[dict[Task, str]] = {
+    "ensembles": "Ensembles",
+    "best-of": "Best of n",
+    "estimate": "Estimate",
+    "downstream": "Downstream",
+}
+"""What can be asked, in the order of the keys."""
+
+_STANDINGS: Final[dict[Standing, TableCell]] = {
+    "": TableCell(""),
+    "better": TableCell("▲ better", "success"),
+    "worse": TableCell("▼ worse", "error"),
+    "not told apart": TableCell("≈ alike", "dim"),
+}
+
+_STANDING = TableColumn("standing", "", 8, 8)
+
+_WORDS = 24
+"""Cells up to which a column of words is never cut."""
+
 
 TALL = 34
 """Terminal lines from which more of the words is in sight."""
@@ -110,17 +226,17 @@ class CombineScreen(QueryScreen):
             return
         before, self.found = self.sheet, found
         self._tell()
-        self.put("head", view.head(found.head))
-        self._fill(found, begin=before is None or view.names(before) != view.names(found.sheets[self.place]))
+        self.put("head", _head(found.head))
+        self._fill(found, begin=before is None or _names(before) != _names(found.sheets[self.place]))
         if before is None:
             self.refresh_bindings()
 
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
         """The table that is shown; the cursor stays, or begins where it matters most."""
         sheet = found.sheets[self.place]
-        self.put("caption", view.caption(sheet, self.place, len(found.sheets)), layout=False)
+        self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
-        table.set_source(MemorySource(view.columns(sheet), view.rows(sheet)))
+        table.set_source(MemorySource(_columns(sheet), _rows(sheet)))
         row = sheet.begin if begin or table.selected_id is None else table.selected_id
         table.jump_to_id(row)
         self.highlighted(row)
@@ -128,17 +244,17 @@ class CombineScreen(QueryScreen):
     def _clear(self, text: str = _COUNTING) -> None:
         """No figures of one question below the name of another."""
         self.found, self.place = None, 0
-        self.put("tabs", view.tabs(self.wanted.task, self._keys()), layout=False)
+        self.put("tabs", _tabs(self.wanted.task, self._keys()), layout=False)
         for part in ("head", "caption"):
             self.put(part, "")
-        self.table.set_source(view.nothing(text))
+        self.table.set_source(_nothing(text))
         self.put_detail(Content())
         self.refresh_bindings()
 
     def _keys(self) -> dict[Task, str]:
         """The key of each question, as the person knows it."""
         defaults = {action.id: action.keys for action in self.ACTIONS}
-        shown = {task: self.workbench.shown_keys(f"combine.{task}", defaults[f"combine.{task}"]) for task in view.TASKS}
+        shown = {task: self.workbench.shown_keys(f"combine.{task}", defaults[f"combine.{task}"]) for task in _TASKS}
         return {task: next(iter(keys), "") for task, keys in shown.items()}
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -148,7 +264,7 @@ class CombineScreen(QueryScreen):
             return
         self._clear("no figures")
         self._tell()
-        self.put_detail(view.trouble(error))
+        self.put_detail(_trouble(error))
         if isinstance(error, WorkbenchError):
             event.prevent_default()  # It is said here: no notice.
 
@@ -156,7 +272,7 @@ class CombineScreen(QueryScreen):
         """Everything about a row."""
         sheet = self.sheet
         if sheet is not None and row < len(sheet.lines):
-            self.put_detail(view.words(sheet, row))
+            self.put_detail(_words(sheet, row))
 
     @property
     def sheet(self) -> CombinedSheet | None:
@@ -300,3 +416,104 @@ class CombineScreen(QueryScreen):
 def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
     """Those that look at the completion."""
     return tuple(name for name in names if name != BASELINE)
+
+
+def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
+    """What can be asked, with its key; brackets are round what is shown."""
+    parts: list[str | tuple[str, str]] = []
+    for name, title in _TASKS.items():
+        text = f"{keys[name]} {title}".strip()
+        parts.append((f"[{text}]", "bold $text-accent") if name == task else f" {text} ")
+    return Content.assemble(*parts)
+
+
+def _head(text: str) -> Content:
+    """What is counted, and how; the first line says of whom."""
+    return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
+
+
+def _caption(sheet: CombinedSheet, place: int, count: int) -> Content:
+    """What the table shows, and which of how many it is."""
+    which = f"table {place + 1} of {count} · " if count > 1 else ""
+    return Content(which + printable(sheet.caption))
+
+
+def _columns(sheet: CombinedSheet) -> tuple[TableColumn, ...]:
+    """The first column stays in sight; how a row stands comes behind the words."""
+    found = [_column(sheet, place) for place in range(len(sheet.columns))]
+    if _has_standings(sheet):
+        found.insert(sheet.left, _STANDING)
+    return tuple(found)
+
+
+def _column(sheet: CombinedSheet, place: int) -> TableColumn:
+    """As wide as what stands in it; a column of words may be cut where it is very wide."""
+    title = printable(sheet.columns[place])
+    texts = [title, *(printable(line.cells[place]) for line in sheet.lines)]
+    width = max(map(cell_len, texts))
+    if place < sheet.left:
+        return TableColumn(str(place), title, min(width, _WORDS), width)
+    return TableColumn(str(place), title, width, width, "right")
+
+
+def _rows(sheet: CombinedSheet) -> list[TableRow]:
+    """The lines; a row's id is its place."""
+    return [TableRow(place, _cells(sheet, line)) for place, line in enumerate(sheet.lines)]
+
+
+def _cells(sheet: CombinedSheet, line: CombinedRow) -> tuple[TableCell, ...]:
+    first: CellStyle = "bold" if line.standing in ("better", "worse") else ""
+    found = [TableCell(text, first if place == 0 else "") for place, text in enumerate(line.cells)]
+    if _has_standings(sheet):
+        found.insert(sheet.left, _STANDINGS[line.standing])
+    return tuple(found)
+
+
+def _names(sheet: CombinedSheet) -> list[tuple[str, ...]]:
+    """What the lines are of, in their order."""
+    return [line.cells[: sheet.left] for line in sheet.lines]
+
+
+def _has_standings(sheet: CombinedSheet) -> bool:
+    return any(line.standing for line in sheet.lines)
+
+
+def _words(sheet: CombinedSheet, place: int) -> Content:
+    """A row with all its figures, what they say, and the notes on the table."""
+    line = sheet.lines[place]
+    name = " · ".join(filter(None, line.cells[: sheet.left]))
+    figures = " · ".join(
+        f"{title} {text}"
+        for title, text in zip(sheet.columns[sheet.left :], line.cells[sheet.left :], strict=True)
+        if text
+    )
+    meaning = (f"▲ better ▼ worse ≈ alike (not told apart): beside {sheet.against}.",) if _has_standings(sheet) else ()
+    return Content.assemble(
+        (printable(name), "bold"),
+        f" · {printable(figures)}",
+        *((f"\n{printable(said)}", "$text-accent") for said in line.words),
+        *((f"\n{printable(note)}", "$foreground-muted") for note in (*meaning, *sheet.notes)),
+    )
+
+
+def _nothing(text: str) -> MemorySource:
+    """A table without figures, and why in a word or two."""
+    return MemorySource((TableColumn("nothing", ""),), [TableRow(0, (TableCell(text, "dim"),))])
+
+
+def _trouble(error: BaseException) -> Content:
+    """Why there is nothing to show."""
+    if isinstance(error, WorkbenchError):
+        return Content.assemble((printable(error.message), "bold"), (f"\n{printable(error.hint)}", "$foreground-muted"))
+    return Content(f"{type(error).__name__}: {printable(str(error))}")
+
+
+def read(project: Project, wanted: CombinedQuery) -> CombinedView:
+    """Count.
+
+    Raises:
+        UsageError: See `ensemble`, `best_of`, `estimate` and `downstream`.
+        FormatError: The file of scores can't be read.
+    """
+    report = _READERS[wanted.task](project, wanted)
+    return CombinedView(wanted, report, head(report), sheets(report))

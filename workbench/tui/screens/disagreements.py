@@ -18,15 +18,13 @@ from workbench.model.verdict import GoldChoice
 from workbench.services.items import browsing
 from workbench.services.measuring.judged import everybody
 from workbench.tui.actions import Action
-from workbench.tui.queue_reading import Count, QueueListing, QueueRequest, counted, read
 from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.tui.switches import following
 from workbench.tui.table_screen import QueryScreen
 from workbench.tui.widgets import queue_view as view
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.choices import Choice, ChoiceMenu
-from workbench.tui.widgets.many_choices import ManyMenu
-from workbench.tui.widgets.queue_list import QueueList
+from workbench.tui.widgets.choices import Choice, ChoiceMenu, ManyMenu
+from workbench.tui.widgets.queue_view import Count, QueueList, QueueListing, QueueRequest, count_queues, read
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
 
 if TYPE_CHECKING:
@@ -166,7 +164,7 @@ class DisagreementsScreen(QueryScreen):
             self._count_then(self._show_counts)
 
     def _count_then(self, then: Callable[[dict[Queue, Count]], None]) -> None:
-        self.in_background(partial(counted, self.project, self.wanted), then, group="queue-counts", stops=True)
+        self.in_background(partial(count_queues, self.project, self.wanted), then, group="queue-counts", stops=True)
 
     def _show_counts(self, counts: dict[Queue, Count]) -> None:
         self.counts = counts

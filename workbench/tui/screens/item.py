@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,15 +15,15 @@ from textual.widgets import Static
 
 from workbench.model.browse import ItemDetail, ItemVerdict
 from workbench.model.taxonomy import UNTYPED, type_display
+from workbench.services.coding.problems import problem_of
 from workbench.services.items import browsing
 from workbench.services.reviewing.decided import reviews_of
 from workbench.tui.actions import Action
-from workbench.tui.item_actions import ITEM_ACTIONS
-from workbench.tui.neighbours import index_of
+from workbench.tui.coordinating import coordinating_actions
 from workbench.tui.review_desk import ReviewDecision, ReviewDesk
-from workbench.tui.reviewing import Reviewing
-from workbench.tui.screen import BREAKPOINTS
-from workbench.tui.solving import open_problem
+from workbench.tui.reviewing import Reviewing, reviewing_actions
+from workbench.tui.screen import BREAKPOINTS, WorkbenchScreen
+from workbench.tui.switches import index_of
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.columns import OUTCOME_MARKS
@@ -34,6 +34,59 @@ from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
 from workbench.tui.widgets.review_words import review_lines
 from workbench.tui.widgets.title_bar import RemarkPiece, TitleBar
+
+ITEM_ACTIONS: Final[tuple[Action, ...]] = (
+    *reviewing_actions("item"),
+    Action("item.next", "n,right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
+    Action("item.previous", "p,left_square_bracket", "go(-1)", "Previous", "Open the item before.", footer=False),
+    Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
+    Action(
+        "item.answer",
+        "f",
+        "answer",
+        "Answer",
+        "Show the final answers of the reference and the completion.",
+        footer=False,
+    ),
+    Action(
+        "item.reference-answer",
+        "R",
+        "answer_of('reference')",
+        "Reference's answer",
+        "Go to the final answer in the reference.",
+        footer=False,
+    ),
+    Action(
+        "item.completion-answer",
+        "C",
+        "answer_of('completion')",
+        "Completion's answer",
+        "Go to the final answer in the completion.",
+        footer=False,
+    ),
+    Action(
+        "item.verdict", "m", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
+    ),
+    Action("item.verdict-before", "M", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
+    Action(
+        "item.transcript",
+        "T",
+        "transcript",
+        "Transcript",
+        "Show the calls that the chosen verdict rests on.",
+        footer=False,
+    ),
+    Action("item.find", "slash", "find", "Find", "Find a text in the pane in focus.", footer=False),
+    Action("item.find-next", "full_stop", "find_next(1)", "Next hit", "Go to the next hit.", footer=False),
+    Action("item.find-previous", "comma", "find_next(-1)", "Previous hit", "Go to the previous hit.", footer=False),
+    Action("item.raw", "v", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
+    Action("item.think", "t", "think", "Think", "Open or fold <think> blocks.", footer=False),
+    Action("item.code", "s", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
+    Action("item.write", "w", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
+    *coordinating_actions("item"),
+    Action("item.adjudicate", "a", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),
+    Action("item.back", "escape", "back", "Back", "Go back to the screen before."),
+)
 
 
 class ItemScreen(Reviewing):
@@ -397,3 +450,19 @@ class ItemScreen(Reviewing):
             self._close_prompt(self.query_one(f"#{prompt.asking}", Reader))
         else:
             self.workbench.action_go_back()
+
+
+def open_problem(screen: WorkbenchScreen, completion: int) -> None:
+    """Open the pass matrix at a solution; an item that is none is told so."""
+    screen.in_background(
+        partial(problem_of, screen.project, completion), partial(_open, screen, completion), group="code"
+    )
+
+
+def _open(screen: WorkbenchScreen, completion: int, question: int | None) -> None:
+    from workbench.tui.screens.code_problem import CodeProblemScreen
+
+    if question is None:
+        screen.notify("This item is no solution of a code problem.", markup=False)
+    else:
+        screen.app.push_screen(CodeProblemScreen(question, solution=completion))

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from textual.content import Content
 
 from workbench.errors import UsageError
 from workbench.model.breakdown import NAMELESS
-from workbench.model.curation import PoolStatus, Scope, SourceStatus
+from workbench.model.curation import COUNTING, PoolStatus, Scope, SourceStatus
 from workbench.model.selection import Condition
-from workbench.render.bars import counted
+from workbench.model.taxonomy import TYPES
+from workbench.render.bars import compact_count, counted
 from workbench.services.curating.status import pool_status
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
 from workbench.tui.table_screen import TableScreen
-from workbench.tui.widgets import pool_view as view
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
+
+_UNTYPED: Final = "none"
 
 
 class PoolScreen(TableScreen, LiveScreen):
@@ -50,8 +54,8 @@ class PoolScreen(TableScreen, LiveScreen):
     def fill(self) -> None:
         """List the sources."""
         last = len(self._lines) - 1
-        rows = [view.row(place, one, wide=self.wide, whole=place == last) for place, one in enumerate(self._lines)]
-        self.table.show_rows(view.columns(wide=self.wide), rows)
+        rows = [_row(place, one, wide=self.wide, whole=place == last) for place, one in enumerate(self._lines)]
+        self.table.show_rows(_columns(wide=self.wide), rows)
         self.highlighted(self.table.selected_id or 0)
 
     @property
@@ -70,7 +74,7 @@ class PoolScreen(TableScreen, LiveScreen):
         """Tell of a source in words."""
         if self.status is not None and row < len(self._lines):
             whole = row == len(self._lines) - 1
-            text = view.words(self._lines[row], whole=whole, stale=self.status.stale)
+            text = _words(self._lines[row], whole=whole, stale=self.status.stale)
             self.put("words", text)
 
     def opened(self, row: int) -> None:
@@ -82,3 +86,70 @@ class PoolScreen(TableScreen, LiveScreen):
         one = self._lines[row]
         anywhere = one is self.status.total or one.source == NAMELESS
         self.app.push_screen(BrowseScreen(*(() if anywhere else (Condition("source", "=", one.source),))))
+
+
+def _columns(*, wide: bool) -> tuple[TableColumn, ...]:
+    """Numbers of a source's questions, and in a wide terminal its licence."""
+
+    def number(key: str, width: int = 5) -> TableColumn:
+        return TableColumn(key, key, width, width, "right")
+
+    return (
+        TableColumn("source", "source", 12, 40),
+        number("questions", 9),
+        *map(number, ("out", "left", *TYPES)),
+        number("untyped", 7),
+        number("drawn"),
+        *((TableColumn("licence", "licence", 7, 24),) if wide else ()),
+    )
+
+
+def _row(place: int, one: SourceStatus, *, wide: bool, whole: bool) -> TableRow:
+    """One source, or the whole pool; its place is the row's id."""
+    out, untyped = one.questions - one.left, one.types.get(_UNTYPED, 0)
+    return TableRow(
+        place,
+        (
+            TableCell(one.source, "bold"),
+            TableCell(f"{one.questions:,}"),
+            TableCell(compact_count(out), "warning" if out else "dim"),
+            TableCell(compact_count(one.left)),
+            *(TableCell(compact_count(one.types.get(letter, 0))) for letter in TYPES),
+            TableCell(compact_count(untyped), "warning" if untyped else "dim"),
+            TableCell(compact_count(sum(one.drawn.values()))),
+            *((_licence(one, whole=whole),) if wide else ()),
+        ),
+    )
+
+
+def _licence(one: SourceStatus, *, whole: bool) -> TableCell:
+    if whole:
+        return TableCell("")
+    return TableCell("? unknown", "warning") if one.licence is None else TableCell(one.licence)
+
+
+def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
+    """Why questions are out, who says their types, and what was drawn.
+
+    Args:
+        whole: Of the whole pool.
+        stale: Duplicates of a question that is out itself, of all sources.
+    """
+    lines = [
+        f"{counted(one.questions, 'question')}, {one.left:,} in"
+        + ("" if whole else f"; licence: {one.licence or 'unknown'}"),
+        f"out: {_counted(one.excluded)}",
+        f"types: {_counted(one.types)}",
+        f"they count: {_counted({word: one.origins[word] for word in COUNTING if word in one.origins})}",
+        f"not yet: {_counted({word: count for word, count in one.origins.items() if word not in COUNTING})}"
+        + (" (curate types --accept)" if {"one person", "model"} & set(one.origins) else ""),
+        f"drawn: {_counted(one.drawn)}",
+    ]
+    text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))
+    if stale:
+        text += Content.styled(f"\n! {stale:,} duplicates of a question that is out itself", "$text-warning")
+    return text
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "none"

@@ -5,23 +5,70 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.timer import Timer
+from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
-from workbench.model.calls import Estimate
+from workbench.model.calls import Estimate, RunCosts
 from workbench.model.run import ACTIVE, RunInfo, VerifierInfo
+from workbench.services.logs import runner_log
 from workbench.services.running import verifying
-from workbench.services.running.run_costs import estimate
+from workbench.services.running.run_costs import estimate, run_costs
+from workbench.services.running.verifying import run_info
+from workbench.services.trust import NotTrustedError
 from workbench.tui.actions import Action
 from workbench.tui.live import LiveScreen
+from workbench.tui.screen import WorkbenchScreen
 from workbench.tui.screens.confirm import ConfirmScreen
 from workbench.tui.screens.start_run import StartRequest, StartRunScreen
 from workbench.tui.table_screen import TableScreen
-from workbench.tui.trusting import trusting
 from workbench.tui.widgets import run_view, usage_view
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.footer import Footer
+from workbench.tui.widgets.title_bar import TitleBar
+
+Result = TypeVar("Result")
+
+_TITLE = "Accept this for the project?"
+
+
+class RunDetailScreen(LiveScreen):
+    """The facts of one run, kept up to date while it goes on."""
+
+    CSS_PATH = "run_detail.tcss"
+    TITLE_TEXT = "Run"
+
+    def __init__(self, run: int) -> None:
+        super().__init__()
+        self.run_number = run
+        self._info: RunInfo | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out."""
+        yield TitleBar("Run", str(self.run_number))
+        with VerticalScroll(id="run-detail"):
+            yield Static("…", markup=False)
+        yield Footer()
+
+    def read(self) -> tuple[RunInfo, RunCosts]:
+        """Count the run's verdicts."""
+        info = run_info(self.project, self.run_number)
+        return info, run_costs(self.project, info)
+
+    def show(self, data: tuple[RunInfo, RunCosts]) -> None:
+        """Fill in the facts."""
+        self._info, costs = data
+        text = run_view.details(self._info, costs, str(runner_log(self.project)))
+        self.query_one("#run-detail Static", Static).update(text)
+
+    def must_read(self) -> bool:
+        """A process may die without writing anything."""
+        return self._info is not None and self._info.state in ACTIVE
+
 
 _COUNT_PAUSE = 4.0
 """Counting by word rests this many times as long as it took."""
@@ -225,7 +272,45 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def action_details(self) -> None:
         """Show the run under the cursor in full."""
-        from workbench.tui.screens.run_detail import RunDetailScreen
-
         if (run := self.chosen) is not None:
             self.app.push_screen(RunDetailScreen(run.run))
+
+
+def trusting(
+    screen: WorkbenchScreen, work: Callable[[bool], Result], then: Callable[[Result], None], *, group: str
+) -> None:
+    """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
+
+    Args:
+        work: Called with whether the person has accepted it; runs in a thread.
+        then: Takes the result on the app's own thread.
+        group: As with `WorkbenchScreen.in_background`.
+    """
+
+    def arrived(found: Result | NotTrustedError) -> None:
+        if isinstance(found, NotTrustedError):
+            screen.app.push_screen(ConfirmScreen(_TITLE, _grants(found)), answered)
+        else:
+            then(found)
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            screen.in_background(partial(work, True), then, group=group, exclusive=False)
+
+    screen.in_background(partial(_unless_untrusted, work), arrived, group=group, exclusive=False)
+
+
+def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedError:
+    try:
+        return work(False)
+    except NotTrustedError as error:
+        return error
+
+
+def _grants(error: NotTrustedError) -> str:
+    """What is wanted, a line each, templates with their texts."""
+    lines = []
+    for grant in error.grants:
+        lines.append(f"• {printable(grant.text)}")
+        lines += [f"  │ {printable(line)}" for line in grant.content.splitlines()]
+    return "\n".join(lines)

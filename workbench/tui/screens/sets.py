@@ -9,9 +9,10 @@ from textual.worker import Worker, WorkerState
 
 from workbench.model.publication import PUBLISHABLE
 from workbench.model.selection import Condition
-from workbench.model.set_views import SetDetail, SetLine
+from workbench.model.set_views import SetDetail, SetDiff, SetLine
 from workbench.model.sets import SetReport
 from workbench.render.bars import counted
+from workbench.services.building.comparing import set_diff
 from workbench.services.building.showing import every_set, set_detail
 from workbench.services.measuring.judged import BASELINE, everybody
 from workbench.tui.actions import Action
@@ -21,6 +22,57 @@ from workbench.tui.table_screen import TableScreen
 from workbench.tui.widgets import set_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu
+
+
+class SetDiffScreen(TableScreen):
+    """A row for each item that differs.
+
+    Args:
+        old, new: Names of sets with their versions.
+
+    Attributes:
+        found: What differs; None until it has come.
+    """
+
+    CSS_PATH = "set_diff.tcss"
+    TITLE_TEXT = "What differs"
+    PREFIX, ABOVE = "diff", ("caption",)
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("set-diff.open", "i,enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
+    )
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self._old, self._new = old, new
+        self.found: SetDiff | None = None
+
+    def heading(self) -> tuple[str, str]:
+        """What is compared."""
+        return self.TITLE_TEXT, printable(f"{self._old} → {self._new}")
+
+    def on_mount(self) -> None:
+        """Compare."""
+        self.put("caption", "reading …")
+        work = partial(set_diff, self.project, self._old, self._new)
+        self.in_background(work, self._show, group="set-diff", stops=True)
+
+    def _show(self, found: SetDiff) -> None:
+        self.found = found
+        self.put("caption", view.diff_caption(found))
+        self.table.show_rows(view.DIFF_COLUMNS, list(view.diff_rows(found)))
+
+    def opened(self, row: int) -> None:
+        """Show the item in Browse."""
+        from workbench.tui.screens.browse import BrowseScreen
+
+        if self.found is None:
+            return
+        _, one = view.differing(self.found)[row]
+        found = [Condition("dataset", "=", one.dataset), Condition("question_id", "=", one.question_id)]
+        if one.completion_id is not None:
+            found.append(Condition("completion_id", "=", one.completion_id))
+        self.app.push_screen(BrowseScreen(*found))
+
 
 _DETAIL = "sets-detail"
 
@@ -176,8 +228,6 @@ class SetsScreen(TableScreen, LiveScreen):
         self.app.push_screen(ChoiceMenu("What differs from", [Choice(name, name) for name in others]), self._diff)
 
     def _diff(self, old: str | None) -> None:
-        from workbench.tui.screens.set_diff import SetDiffScreen
-
         if old is not None and (line := self.chosen) is not None:
             self.app.push_screen(SetDiffScreen(old, line.full_name))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, get_args
 
-from workbench.model.validity import Finding, ValidityReport
+from textual.content import Content
+
+from workbench.model.validity import CHECKS, COMPARING, Finding, ValidityReport
 from workbench.model.verdict import GoldChoice
 from workbench.services.measuring.table_files import write_beside
 from workbench.services.measuring.validity import validity
@@ -12,8 +14,17 @@ from workbench.services.measuring.validity_words import validity_text
 from workbench.tui.actions import Action
 from workbench.tui.switches import following
 from workbench.tui.table_screen import TableScreen
-from workbench.tui.widgets import validity_view as view
 from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.columns import TableCell, TableColumn, TableRow
+
+_COLUMNS = (
+    TableColumn("verifier", "verifier", min_width=12, ideal_width=28),
+    TableColumn("check", "check", min_width=17, ideal_width=18),
+    TableColumn("figure", "figure", min_width=9, ideal_width=10, align="right"),
+    TableColumn("interval", "95 % interval", min_width=15, ideal_width=16, align="right"),
+    TableColumn("n", "items", min_width=7, ideal_width=9, align="right"),
+    TableColumn("mark", "", min_width=12, ideal_width=12),
+)
 
 
 class ValidityScreen(TableScreen):
@@ -53,15 +64,15 @@ class ValidityScreen(TableScreen):
     def _show(self, report: ValidityReport) -> None:
         self.report = report
         self.say(printable(self.project.path.name))
-        self.put("caption", view.caption(report))
+        self.put("caption", _caption(report))
         self.fill()
 
     def fill(self) -> None:
         """List the findings."""
-        rows = [view.row(number, finding) for number, finding in self._shown()]
-        self.table.show_rows(view.COLUMNS, rows)
+        rows = [_row(number, finding) for number, finding in self._shown()]
+        self.table.show_rows(_COLUMNS, rows)
         if not rows:
-            self.put_detail(view.nothing(self.report))
+            self.put_detail(_nothing(self.report))
 
     def _shown(self) -> list[tuple[int, Finding]]:
         findings = [] if self.report is None else self.report.findings
@@ -75,7 +86,7 @@ class ValidityScreen(TableScreen):
         """Say what a finding means."""
         if self.report is not None and row < len(self.report.findings):
             finding = self.report.findings[row]
-            self.put_detail(view.words(finding, self.report))
+            self.put_detail(_words(finding, self.report))
 
     # -- actions -----------------------------------------------------------------------------------
 
@@ -99,3 +110,65 @@ class ValidityScreen(TableScreen):
                 lambda path: self.notify(f"Written: {path}", markup=False),
                 group="validity-save",
             )
+
+
+def _row(number: int, finding: Finding) -> TableRow:
+    """A finding in a row; what it comes to is said in a word."""
+    points = finding.check in COMPARING
+    return TableRow(
+        number,
+        (
+            TableCell(finding.verifier or "labels", "bold"),
+            TableCell(finding.check),
+            TableCell(_figure(finding.estimate, points)),
+            TableCell(_interval(finding.ci, points)),
+            TableCell(f"{finding.n:,}" if finding.n else "–"),
+            _mark(finding),
+        ),
+    )
+
+
+def _mark(finding: Finding) -> TableCell:
+    compares = finding.check in COMPARING
+    if finding.stands_out:
+        return TableCell("◆ stands out" if compares else "◆ seen", "warning")
+    if finding.estimate is None:
+        return TableCell("· too few", "dim")
+    return TableCell("· as chance" if compares else "· none seen", "dim")
+
+
+def _figure(value: float | None, points: bool) -> str:
+    if value is None:
+        return "–"
+    return f"{100 * value:+.1f} pts" if points else f"{100 * value:.1f} %"
+
+
+def _interval(ends: tuple[float, float] | None, points: bool) -> str:
+    if ends is None:
+        return "–"
+    low, high = (f"{100 * end:+.1f}" if points else f"{100 * end:.1f}" for end in ends)
+    return f"[{low}, {high}]"
+
+
+def _caption(report: ValidityReport) -> str:
+    """What the findings rest on."""
+    sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number)
+    return (
+        f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, of equal gold and type"
+    )
+
+
+def _words(finding: Finding, report: ValidityReport) -> Content:
+    """A finding's sentence, what was looked at, and what holds of all."""
+    return Content.assemble(
+        (printable(finding.sentence), "bold" if finding.stands_out else ""),
+        (f"\n{finding.check}: {CHECKS[finding.check]}.", "$text-muted"),
+        *((f"\n{note}", "$text-muted") for note in report.notes),
+    )
+
+
+def _nothing(report: ValidityReport | None) -> str:
+    """Why the table is empty."""
+    if report is None or not report.findings:
+        return "No verifier has a complete run yet: start one in Verifiers & runs."
+    return "Nothing stands out. Press s for every check."

@@ -17,9 +17,57 @@ from textual.widgets import Input, Static
 
 from workbench.tui.switches import following
 from workbench.tui.widgets.cells import printable
-from workbench.tui.widgets.choices import Choice, ChoiceMenu
+from workbench.tui.widgets.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.tui.widgets.line import Line
-from workbench.tui.widgets.pick_many import PickMany
+
+
+class PickMany(Static, can_focus=True):
+    """The names that are taken; enter lists all of them.
+
+    Attributes:
+        value: Those that are taken, with blanks between them.
+
+    Args:
+        title: What is asked.
+        names: Words: none has a blank in it.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "list", "List", show=False, id="pick-many.list"),
+    ]
+
+    class Changed(Message):
+        """Others were taken."""
+
+    value: reactive[str] = reactive("")
+
+    def __init__(self, title: str, names: Sequence[str]) -> None:
+        super().__init__(markup=False)
+        self._title, self._names = title, names
+
+    def render(self) -> Content:
+        """How many, and which."""
+        taken = self.value.split()
+        which = printable(" ".join(taken)) or "(enter: choose)"
+        return Content.assemble((f"{len(taken)} of {len(self._names)}", "bold"), (f"  {which}", "$text-muted"))
+
+    def watch_value(self) -> None:
+        """Say that it has changed."""
+        self.post_message(self.Changed())
+
+    def action_list(self) -> None:
+        """Take and leave in a menu of all names."""
+
+        def chosen(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self.value = " ".join(names)
+
+        self.app.push_screen(ManyMenu(self._title, self._names, self.value.split()), chosen)
+
+    def on_click(self) -> None:
+        """A click lists them."""
+        self.action_list()
+
 
 DEFAULT: Final = ""
 """The value of an option that is not given."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textual import on
 
+from workbench.errors import UsageError
 from workbench.tui.actions import Action
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.screen import PromptScreen
 from workbench.tui.widgets import reader_messages
 from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.reader import Reader
@@ -23,8 +24,10 @@ def finding_actions(screen: str) -> tuple[Action, ...]:
     )
 
 
-class FindingScreen(WorkbenchScreen):
+class FindingScreen(PromptScreen):
     """Has one `Reader` and one `PromptBar`."""
+
+    RESTING = Reader
 
     @property
     def reader(self) -> Reader:
@@ -33,7 +36,7 @@ class FindingScreen(WorkbenchScreen):
 
     def action_find(self) -> None:
         """Ask for a text to find."""
-        self.query_one(PromptBar).ask(_FIND, "/", hint="text to find")
+        self.ask(_FIND, "/", hint="text to find")
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
@@ -41,17 +44,11 @@ class FindingScreen(WorkbenchScreen):
         if event.asked == _FIND:
             self.reader.find(event.text)
 
-    @on(PromptBar.Submitted)
-    def _submitted(self, event: PromptBar.Submitted) -> None:
-        if event.asked != _FIND:
-            self.answered(event.asked, event.text)
-        elif self.reader.hits or not event.text:
-            self.close_prompt()
-        else:
-            self.query_one(PromptBar).complain("Not found.")
-
-    def answered(self, asked: str, text: str) -> None:
-        """Take what was typed for anything else that was asked."""
+    def answered(self, asked: str, text: str) -> bool:
+        """Stay at the hit."""
+        if text and not self.reader.hits:
+            raise UsageError("Not found.")
+        return True
 
     @on(Reader.SearchChanged)
     def _hit(self, event: reader_messages.SearchChanged) -> None:
@@ -60,15 +57,3 @@ class FindingScreen(WorkbenchScreen):
     def action_find_next(self, step: int) -> None:
         """Go to another hit."""
         self.reader.find_next(step)
-
-    def close_prompt(self) -> None:
-        """Hide the line; the text takes the focus."""
-        self.query_one(PromptBar).close()
-        self.reader.focus()
-
-    def action_back(self) -> None:
-        """Close the line, else leave."""
-        if self.query_one(PromptBar).asking:
-            self.close_prompt()
-        else:
-            self.workbench.action_go_back()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from textual import on
 from textual.binding import Binding
 from textual.events import Paste
 from textual.message import Message
 from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from workbench.errors import StoreError, UsageError, WorkbenchError
@@ -18,6 +20,9 @@ from workbench.model.progress import Listener, Stopped, heard_by
 from workbench.services.project import Project
 from workbench.tui.actions import Action, bindings
 from workbench.tui.allocating import let_go
+from workbench.tui.switches import index_of
+from workbench.tui.widgets.cells import printable
+from workbench.tui.widgets.prompt_bar import PromptBar
 from workbench.tui.widgets.title_bar import TitleBar
 
 if TYPE_CHECKING:
@@ -166,6 +171,14 @@ class WorkbenchScreen(Screen[None]):
         """What was asked for is stored: it is not needed any more."""
         self.workbench.unstored_lines.pop((title, about), None)
 
+    def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
+        """What stands beside the present one in its list; at the list's ends a notice says so."""
+        place = index_of(ids, present)
+        if place is not None and 0 <= place + step < len(ids):
+            return ids[place + step]
+        self.notify(f"There is no {noun} further on." if step > 0 else f"This is the first {noun}.", markup=False)
+        return None
+
     def own_actions(self) -> tuple[Action, ...]:
         """What the person who is looking can do here."""
         return self.ACTIONS
@@ -174,3 +187,55 @@ class WorkbenchScreen(Screen[None]):
         """This screen's actions, then those that work everywhere."""
         yield from self.own_actions()
         yield from self.workbench.actions_everywhere()
+
+
+class PromptScreen(WorkbenchScreen):
+    """Has one `PromptBar`, into which lines are typed."""
+
+    RESTING: ClassVar[type[Widget]]
+    """What has the focus while no line is open."""
+
+    def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
+        """Ask for a line; see `PromptBar.ask`."""
+        self.query_one(PromptBar).ask(what, title, text, **more)
+
+    def answered(self, asked: str, text: str) -> bool:
+        """Take a line.
+
+        Returns:
+            Whether the line is done with; else it stays open.
+
+        Raises:
+            UsageError: It can't be read; the line stays open and says why.
+        """
+        return True
+
+    @on(PromptBar.Submitted)
+    def _submitted(self, event: PromptBar.Submitted) -> None:
+        try:
+            done = self.answered(event.asked, event.text.strip())
+        except UsageError as error:
+            self.complain(f"{error.message} {error.hint}".strip())
+        else:
+            if done:
+                self.close_prompt()
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong with the line."""
+        self.query_one(PromptBar).complain(printable(text))
+
+    def close_prompt(self) -> None:
+        """Hide the line."""
+        self.query_one(PromptBar).close()
+        self.query_one(self.RESTING).focus()
+
+    def cleared(self) -> bool:
+        """Take back what narrows the screen most; False where nothing does."""
+        return False
+
+    def action_back(self) -> None:
+        """Close the line, else clear what narrows the screen, else leave."""
+        if self.query_one(PromptBar).asking:
+            self.close_prompt()
+        elif not self.cleared():
+            self.workbench.action_go_back()

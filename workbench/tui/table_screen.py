@@ -19,12 +19,11 @@ from textual.visual import VisualType
 from textual.widget import Widget
 from textual.widgets import Static
 
-from workbench.errors import UsageError
 from workbench.model.label import FLAG_STATES
 from workbench.model.selection import FIELDS, Condition
 from workbench.model.taxonomy import SUBTYPES, TYPES, UNTYPED
 from workbench.services.items import browsing
-from workbench.tui.screen import WorkbenchScreen
+from workbench.tui.screen import PromptScreen, WorkbenchScreen
 from workbench.tui.screens.sort_by import IMPORT_ORDER, SortByScreen
 from workbench.tui.widgets.cells import fit, printable
 from workbench.tui.widgets.columns import Sort, TableColumn, TableRow
@@ -103,6 +102,7 @@ class TableScreen(WorkbenchScreen):
     TableScreen.empty .nothing { display: block; }
     TableScreen.empty VirtualTable, TableScreen.empty .detail { display: none; }
     """
+    RESTING: ClassVar[type[Widget]] = VirtualTable
     PREFIX: ClassVar[str]
     ABOVE: ClassVar[tuple[str, ...]] = ()
     BELOW: ClassVar[tuple[str, ...]] = ()
@@ -229,8 +229,8 @@ class TableScreen(WorkbenchScreen):
         WorkbenchScreen.trouble(self, event.error)
 
 
-class QueryScreen(TableScreen):
-    """A list that is narrowed by lines that are typed.
+class FilterScreen(TableScreen, PromptScreen):
+    """A list that is narrowed by conditions that are typed.
 
     Attributes:
         FILTER_HINT: What an empty line of conditions shows.
@@ -263,62 +263,25 @@ class QueryScreen(TableScreen):
         """The filter beside the title."""
         return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
 
-    def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
-        """Ask for a line; see `PromptBar.ask`."""
-        self.query_one(PromptBar).ask(what, title, text, **more)
-
     def answered(self, asked: str, text: str) -> bool:
-        """Take a line.
-
-        Returns:
-            Whether the line is done with; else it stays open.
-
-        Raises:
-            UsageError: It can't be read; the line stays open and says why.
-        """
+        """Take conditions."""
         if asked == "filter":
             conditions = browsing.read_conditions(text, self._verifiers)
             self.filter_text = text
             self.narrow(conditions)
-        return True
-
-    @on(PromptBar.Submitted)
-    def _submitted(self, event: PromptBar.Submitted) -> None:
-        try:
-            done = self.answered(event.asked, event.text.strip())
-        except UsageError as error:
-            self.complain(f"{error.message} {error.hint}")
-        else:
-            if done:
-                self.close_prompt()
-
-    def complain(self, text: str) -> None:
-        """Say what is wrong with the line."""
-        self.query_one(PromptBar).complain(printable(text))
-
-    def close_prompt(self) -> None:
-        """Hide the line; the table takes the focus."""
-        self.query_one(PromptBar).close()
-        self.table.focus()
+        return super().answered(asked, text)
 
     def cleared(self) -> bool:
-        """Take back what narrows the list most; False where nothing does."""
+        """Take the conditions back."""
         if self.filter_text:
             self.filter_text = ""
             self.narrow(())
             return True
-        return False
-
-    def action_back(self) -> None:
-        """Close the line, else clear what narrows the list, else leave."""
-        if self.query_one(PromptBar).asking:
-            self.close_prompt()
-        elif not self.cleared():
-            self.workbench.action_go_back()
+        return super().cleared()
 
 
-class CatalogScreen(QueryScreen):
-    """All of a kind, read by pages: searched, filtered, sorted, and gone to by number or name.
+class CatalogScreen(TableScreen, PromptScreen):
+    """All of a kind, read by pages: searched, sorted, and gone to by number or name.
 
     Attributes:
         KIND: What a row is, and what it is called by: ``("item", "id")``.
@@ -327,6 +290,7 @@ class CatalogScreen(QueryScreen):
         asked: Which rows are shown, in which order: a record with ``search``, ``sort`` and ``descending``.
     """
 
+    PROMPT = True
     KIND: ClassVar[tuple[str, str]]
     SEARCH_HINT: ClassVar[str]
     JUMP_HINT: ClassVar[str]

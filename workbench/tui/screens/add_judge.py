@@ -87,12 +87,15 @@ class PreviewScreen(FindingScreen):
 
     def action_item(self) -> None:
         """Ask for an item's id."""
-        self.query_one(PromptBar).ask(_ITEM, "id of the item", self._item)
+        self.ask(_ITEM, "id of the item", self._item)
 
-    def answered(self, asked: str, text: str) -> None:
+    def answered(self, asked: str, text: str) -> bool:
         """Read what would be asked about that item."""
+        if asked != _ITEM:
+            return super().answered(asked, text)
         work = partial(preview, self.project, self._kind, self._options, text or None)
         self.in_background(work, partial(self._read, text), group="preview")
+        return False
 
     def _read(self, item: str, calls: list[PreviewedCall]) -> None:
         self._item, self._calls = item, calls

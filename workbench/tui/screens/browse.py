@@ -19,7 +19,7 @@ from workbench.services.items.browsing import final_answers, origin
 from workbench.services.labelling.cards import FinalAnswer
 from workbench.tui.actions import Action
 from workbench.tui.screen import BREAKPOINTS
-from workbench.tui.table_screen import CatalogScreen
+from workbench.tui.table_screen import CatalogScreen, FilterScreen
 from workbench.tui.widgets.columns import OUTCOME_MARKS, CellStyle, TableCell, TableColumn, TableRow, symbol
 from workbench.tui.widgets.evidence import evidence
 from workbench.tui.widgets.footer import Footer
@@ -61,7 +61,7 @@ _AFTER = (
 )
 
 
-class BrowseScreen(CatalogScreen):
+class BrowseScreen(CatalogScreen, FilterScreen):
     """The table of all items.
 
     Args:

@@ -8,7 +8,6 @@ from typing import ClassVar
 from msgspec import convert, structs
 
 from workbench.model.pass_matrix import PROBLEM_KINDS, ProblemKind, ProblemQuery, ProblemRow, SuiteRun
-from workbench.model.selection import Condition
 from workbench.render.bars import NONE, percent
 from workbench.services.coding import problems
 from workbench.tui.actions import Action
@@ -96,9 +95,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         """Of what kind they are, and of which data set."""
         kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
         return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
-
-    def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """Problems have no conditions."""
 
     def tell(self) -> None:
         """Whose outcomes are counted, too."""

@@ -251,13 +251,11 @@ class CodeProblemScreen(LiveScreen):
 
     def action_go(self, step: int) -> None:
         """Open a neighbour."""
-        place = index_of(self._neighbours, self.question)
-        if place is None or not 0 <= place + step < len(self._neighbours):
-            self.notify("There is no problem further on." if step > 0 else "This is the first problem.", markup=False)
-            return
-        self.question, self.comparing = self._neighbours[place + step], Comparing()
-        self.folded.clear()
-        self.read_again()
+        beside = self.neighbour(self._neighbours, self.question, step, "problem")
+        if beside is not None:
+            self.question, self.comparing = beside, Comparing()
+            self.folded.clear()
+            self.read_again()
 
     # -- further on --------------------------------------------------------------------------------
 

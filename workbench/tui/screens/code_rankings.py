@@ -201,12 +201,10 @@ class CodeRankingsScreen(WorkbenchScreen):
 
     def action_go(self, step: int) -> None:
         """Show a neighbour."""
-        place = index_of(self._neighbours, self.question)
-        if place is None or not 0 <= place + step < len(self._neighbours):
-            self.notify("There is no problem further on." if step > 0 else "This is the first problem.", markup=False)
-            return
-        self.question = self._neighbours[place + step]
-        self._open()
+        beside = self.neighbour(self._neighbours, self.question, step, "problem")
+        if beside is not None:
+            self.question = beside
+            self._open()
 
     def action_open_solution(self) -> None:
         """Open the solution under the cursor."""

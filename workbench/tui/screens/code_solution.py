@@ -217,13 +217,10 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     def action_go(self, step: int) -> None:
         """Open a neighbour; the test stays where it fails there too."""
-        place = index_of(self._order, self.completion)
-        if place is None or not 0 <= place + step < len(self._order):
-            said = "There is no solution further on." if step > 0 else "This is the first solution."
-            self.notify(said, markup=False)
-            return
-        self.completion = self._order[place + step]
-        self._open()
+        beside = self.neighbour(self._order, self.completion, step, "solution")
+        if beside is not None:
+            self.completion = beside
+            self._open()
 
     def action_item(self) -> None:
         """Open the solution as an item."""

@@ -37,7 +37,7 @@ from workbench.services.project import Project
 from workbench.tui.actions import Action
 from workbench.tui.sharing import share
 from workbench.tui.switches import following
-from workbench.tui.table_screen import QueryScreen
+from workbench.tui.table_screen import FilterScreen
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.tui.widgets.columns import CellStyle, TableCell, TableColumn, TableRow
@@ -165,7 +165,7 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
 """Action -> what it is for."""
 
 
-class CombineScreen(QueryScreen):
+class CombineScreen(FilterScreen):
     """One question's tables, one at a time, and everything about the row under the cursor.
 
     Attributes:

@@ -20,7 +20,7 @@ from workbench.services.measuring.judged import everybody
 from workbench.tui.actions import Action
 from workbench.tui.review_desk import ReviewDecision, ReviewDesk, taken_back
 from workbench.tui.switches import following
-from workbench.tui.table_screen import QueryScreen
+from workbench.tui.table_screen import FilterScreen
 from workbench.tui.widgets import queue_view as view
 from workbench.tui.widgets.cells import printable
 from workbench.tui.widgets.choices import Choice, ChoiceMenu, ManyMenu
@@ -37,7 +37,7 @@ _READ = "queue"
 _UNDO = "queue-undo"
 
 
-class DisagreementsScreen(QueryScreen):
+class DisagreementsScreen(FilterScreen):
     """One queue in a table, what stands behind the row under the cursor, and how far the queue is reviewed."""
 
     CSS_PATH = "disagreements.tcss"
@@ -69,7 +69,7 @@ class DisagreementsScreen(QueryScreen):
         Action("disagreements.back", "escape", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 
-    action_open_item = QueryScreen.action_open_row
+    action_open_item = FilterScreen.action_open_row
 
     def __init__(self) -> None:
         super().__init__()

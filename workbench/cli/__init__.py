@@ -21,68 +21,86 @@ from workbench.errors import did_you_mean
 if TYPE_CHECKING:
     from workbench.errors import WorkbenchError
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "demo": ("demo", "Load the sample data, run the rule verifiers, show the result."),
-    "open": ("open", "Open the app on a database."),
-    "import": ("import_", "Read question / reference / completion tuples from files."),
-    "export": ("export", "Write items, labels or verdicts to a file."),
-    "publish": ("publish", "Write frozen sets into a folder with data card and leaderboard, for others to load."),
-    "status": ("status", "Count items, questions, states and runs."),
-    "annotators": ("annotators", "Add, list, pause and resume the people who label."),
-    "assign": ("assign", "Open label slots for annotators."),
-    "checks": ("checks", "Mix in items whose answer is known: add, list, remove, report."),
-    "plan": ("plan", "Show how many more labels give ± x points of accuracy, group by group."),
-    "serve": ("serve", "Serve the app to annotators in a browser."),
-    "reopen": ("reopen", "Have items labelled anew, with a reason."),
-    "exclude": ("exclude", "Take items out of every table, list them, find candidates."),
-    "guidelines": ("guidelines", "Show what annotators are asked to do, or put a new version in force."),
-    "flags": ("flags", "Show what annotators have flagged for the coordinator, and answer them."),
-    "history": ("history", "Show who did what when, by item or by person."),
-    "labels": ("labels", "Read and write labels as JSON lines."),
-    "conflicts": ("conflicts", "List conflicts by kind, and settle many alike."),
-    "curate": ("curate", "Curate a pool of questions: duplicates, exclusions, types, a draw."),
-    "complete": ("complete", "Have models write completions of a set's questions, by a plan."),
-    "verifiers": ("verifiers", "List the verifiers that can be run."),
-    "verify": ("verify", "Run a verifier over the items, in the background or in front."),
-    "runs": ("runs", "List, show, pause, cancel and resume runs."),
-    "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
-    "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
-    "tables": ("tables", "Show the tables of the VerifyBench paper for this project."),
-    "report": ("report", "Write one self-contained page with tables, plots and examples."),
-    "compare": ("compare", "Compare two verifiers on the items both have judged."),
-    "ensemble": ("ensemble", "Let verifiers vote: k of n, or weighted, against the best of them."),
-    "best-of": ("best_of", "Let verifiers pick one of n completions: how often is it correct?"),
-    "validity": ("validity", "Check what verdicts follow besides correctness: length, authorship, form, chance."),
-    "build": ("building", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
-    "sets": ("sets", "List, show and compare frozen sets."),
-    "selected-by": ("selected_by", "Name the judges whose verdicts chose what belongs to a data set."),
-    "downstream": ("downstream", "Set verifiers' accuracy against scores of models trained with them."),
-    "estimate": ("estimate", "Estimate a verifier's accuracy from few labels and other verifiers' verdicts."),
-    "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree, and why."),
-    "review": ("review", "Decide of disagreements: gold is right, label anew, or the verifier erred."),
-    "agreement": ("agreement", "Show how far the people who label agree, on items or in any file."),
-    "correlate": ("correlate", "Show how far a verifier's scores follow the gold labels."),
-    "models": ("models", "Check the model servers of a verifier."),
-    "transcripts": ("transcripts", "Print the requests and responses that verdicts rest on, as JSON lines."),
-    "preview": ("preview", "Show the exact requests a judge would send about an item."),
-    "replay": ("replay", "Serve recorded replies over HTTP, as a model server on this machine."),
-    "threshold": ("threshold", "Fit the threshold that makes verdicts of a verifier's scores."),
-    "pairs": ("pairs", "How often the correct completion of a question scores above the incorrect one."),
-    "types": ("types", "Answer types that a model suggests, beside those in force."),
-    "sweep": ("sweep", "Run a judge under many settings: accuracy and tokens."),
-    "duel": ("duel", "Compare the reasoning of two judges, blind and in both orders."),
-    "code": ("code", "Code: outcomes of tests, selections, rankings, and tests that evolve."),
-    "probe": ("probe", "Try to hack a verifier: what does it accept that answers nothing?"),
-    "reward-server": ("reward_server", "Serve a verifier's verdicts as rewards over HTTP, for training."),
-    "parse": ("parse", "Read recorded judge outputs again, under any parser."),
-    "bundle": ("bundle", "Write a person's items into a database of its own, to label offline."),
-    "merge": ("merge", "Take the labels of other databases, such as bundles that came back."),
-    "backup": ("backup", "Write a checked copy of the database."),
-    "restore": ("restore", "Go back to a backup, or make a database of an archive."),
-    "doctor": ("doctor", "Check a database and this machine."),
-    "rescue": ("rescue", "Write what can be read of a hurt database into a new one."),
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "data": {
+        "demo": ("demo", "Load the sample data, run the rule verifiers, show the result."),
+        "open": ("open", "Open the app on a database."),
+        "import": ("import_", "Read question / reference / completion tuples from files."),
+        "export": ("export", "Write items, labels or verdicts to a file."),
+        "status": ("status", "Count items, questions, states and runs."),
+        "exclude": ("exclude", "Take items out of every table, list them, find candidates."),
+        "curate": ("curate", "Curate a pool of questions: duplicates, exclusions, types, a draw."),
+        "complete": ("complete", "Have models write completions of a set's questions, by a plan."),
+        "selected-by": ("selected_by", "Name the judges whose verdicts chose what belongs to a data set."),
+        "types": ("types", "Answer types that a model suggests, beside those in force."),
+    },
+    "people": {
+        "annotators": ("annotators", "Add, list, pause and resume the people who label."),
+        "assign": ("assign", "Open label slots for annotators."),
+        "checks": ("checks", "Mix in items whose answer is known: add, list, remove, report."),
+        "plan": ("plan", "Show how many more labels give ± x points of accuracy, group by group."),
+        "serve": ("serve", "Serve the app to annotators in a browser."),
+        "reopen": ("reopen", "Have items labelled anew, with a reason."),
+        "guidelines": ("guidelines", "Show what annotators are asked to do, or put a new version in force."),
+        "flags": ("flags", "Show what annotators have flagged for the coordinator, and answer them."),
+        "history": ("history", "Show who did what when, by item or by person."),
+        "labels": ("labels", "Read and write labels as JSON lines."),
+        "conflicts": ("conflicts", "List conflicts by kind, and settle many alike."),
+        "agreement": ("agreement", "Show how far the people who label agree, on items or in any file."),
+        "bundle": ("bundle", "Write a person's items into a database of its own, to label offline."),
+        "merge": ("merge", "Take the labels of other databases, such as bundles that came back."),
+    },
+    "verifiers": {
+        "verifiers": ("verifiers", "List the verifiers that can be run."),
+        "verify": ("verify", "Run a verifier over the items, in the background or in front."),
+        "runs": ("runs", "List, show, pause, cancel and resume runs."),
+        "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
+        "models": ("models", "Check the model servers of a verifier."),
+        "transcripts": ("transcripts", "Print the requests and responses that verdicts rest on, as JSON lines."),
+        "preview": ("preview", "Show the exact requests a judge would send about an item."),
+        "replay": ("replay", "Serve recorded replies over HTTP, as a model server on this machine."),
+        "parse": ("parse", "Read recorded judge outputs again, under any parser."),
+        "threshold": ("threshold", "Fit the threshold that makes verdicts of a verifier's scores."),
+        "sweep": ("sweep", "Run a judge under many settings: accuracy and tokens."),
+        "duel": ("duel", "Compare the reasoning of two judges, blind and in both orders."),
+        "probe": ("probe", "Try to hack a verifier: what does it accept that answers nothing?"),
+    },
+    "figures": {
+        "accuracy": ("accuracy", "Show how accurate verifiers are, by answer type and more."),
+        "tables": ("tables", "Show the tables of the VerifyBench paper for this project."),
+        "report": ("report", "Write one self-contained page with tables, plots and examples."),
+        "compare": ("compare", "Compare two verifiers on the items both have judged."),
+        "ensemble": ("ensemble", "Let verifiers vote: k of n, or weighted, against the best of them."),
+        "best-of": ("best_of", "Let verifiers pick one of n completions: how often is it correct?"),
+        "validity": ("validity", "Check what verdicts follow besides correctness: length, authorship, form, chance."),
+        "estimate": ("estimate", "Estimate a verifier's accuracy from few labels and other verifiers' verdicts."),
+        "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree, and why."),
+        "review": ("review", "Decide of disagreements: gold is right, label anew, or the verifier erred."),
+        "correlate": ("correlate", "Show how far a verifier's scores follow the gold labels."),
+        "pairs": ("pairs", "How often the correct completion of a question scores above the incorrect one."),
+        "downstream": ("downstream", "Set verifiers' accuracy against scores of models trained with them."),
+    },
+    "benchmarks": {
+        "build": ("building", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
+        "sets": ("sets", "List, show and compare frozen sets."),
+        "publish": ("publish", "Write frozen sets into a folder with data card and leaderboard, for others to load."),
+    },
+    "code": {
+        "code": ("code", "Code: outcomes of tests, selections, rankings, and tests that evolve."),
+    },
+    "training": {
+        "reward-server": ("reward_server", "Serve a verifier's verdicts as rewards over HTTP, for training."),
+    },
+    "care": {
+        "backup": ("backup", "Write a checked copy of the database."),
+        "restore": ("restore", "Go back to a backup, or make a database of an archive."),
+        "doctor": ("doctor", "Check a database and this machine."),
+        "rescue": ("rescue", "Write what can be read of a hurt database into a new one."),
+    },
 }
-"""Command name -> (module in this package, one line of help)."""
+"""What commands are about -> command name -> (module in this package, one line of help)."""
+
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 
 _ENDINGS = (".db", ".sqlite", ".sqlite3")
@@ -96,6 +114,7 @@ class LazyGroup(click.Group):
         package: Where the modules are.
         commands: Command name -> (module in the package, one line of help), in the order of a day's work.
         default: The command that takes a file named in a command's place.
+        groups: The same commands by what they are about, if they are many.
     """
 
     def __init__(
@@ -104,12 +123,14 @@ class LazyGroup(click.Group):
         package: str,
         commands: Mapping[str, tuple[str, str]],
         default: str | None = None,
+        groups: Mapping[str, Mapping[str, tuple[str, str]]] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self._default = default
         self._package = package
         self._commands = commands
+        self._groups = groups or {"commands": commands}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in their order."""
@@ -152,14 +173,17 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in self._commands.items()])
+        widest = max(map(len, self._commands))
+        for group, commands in self._groups.items():
+            with formatter.section(group.capitalize()):
+                formatter.write_dl([(name.ljust(widest), text) for name, (_, text) in commands.items()])
 
 
 @click.group(
     cls=LazyGroup,
     package=__name__,
     commands=COMMANDS,
+    groups=GROUPS,
     default="open",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},

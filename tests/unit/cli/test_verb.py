@@ -1,0 +1,98 @@
+"""A command is one record of options and one function."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from workbench.cli import COMMANDS, GROUPS
+from workbench.cli.verb import Output, params_of, verb
+from workbench.errors import UsageError
+from workbench.model.options import Options, Seed, Whole, argument, option
+
+
+def _pair(text: str) -> tuple[int, ...]:
+    if not text.replace(",", "").isdecimal():
+        raise UsageError("Write numbers.")
+    return tuple(map(int, text.split(",")))
+
+
+class CakeOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str, argument("NAME")]
+    eggs: Annotated[Whole | None, option("How many.", "--egg")] = None
+    share: Annotated[float, option("Of sugar.", gt=0, le=1)] = 0.5
+    sort: Annotated[Literal["plain", "fruit"], option("Which.")] = "plain"
+    with_: Annotated[tuple[str, ...], option("What else.", metavar="WORD")] = ()
+    sizes: Annotated[tuple[int, ...], option("Sizes.", read=_pair)] = (1, 2)
+    seed: Seed = 0
+    dry: Annotated[bool, option("No butter.")] = False
+
+
+@verb
+def cake(options: CakeOptions) -> Output:
+    """Bake."""
+    return Output(
+        options, lambda done: [f"{done.name}\x1b", f"{done.sizes}"], after=["hot"], code=3 if options.dry else 0
+    )
+
+
+def _call(*words: str) -> tuple[int, str, str]:
+    done = CliRunner().invoke(cake, words)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_defaults_are_those_of_the_record_and_lines_are_shown_not_obeyed() -> None:
+    code, said, after = _call("lemon")
+    assert (code, after) == (0, "hot\n")
+    assert said.startswith("lemon")
+    assert said.endswith("(1, 2)\n")
+    assert "\x1b" not in said
+
+
+def test_json_is_the_value_and_nothing_else() -> None:
+    code, said, _ = _call("lemon", "--egg", "3", "--with", "a", "--with", "b", "--sizes", "4,5", "--json")
+    assert code == 0
+    assert '"eggs": 3' in said
+    assert '"sizes": [\n    4,\n    5\n  ]' in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "Missing argument 'NAME'"),
+        (("a", "--egg", "0"), "0 is not in the range"),
+        (("a", "--share", "0"), "not in the range"),
+        (("a", "--share", "nan"), "is no number"),
+        (("a", "--sort", "x"), "'plain', 'fruit'"),
+        (("a", "--sizes", "x"), "Invalid value for '--sizes': Write numbers."),
+    ],
+)
+def test_wrong_usage_ends_with_2(words: tuple[str, ...], message: str) -> None:
+    code, _, said = _call(*words)
+    assert code == 2
+    assert message in said
+
+
+def test_the_exit_code_is_that_of_the_output() -> None:
+    assert _call("lemon", "--dry")[0] == 3
+
+
+def test_help_says_what_the_record_says() -> None:
+    said = CliRunner().invoke(cake, ["--help"]).stdout
+    assert "--egg INTEGER RANGE" in said
+    assert "[default: plain]" in said
+    assert "[default: 1,2]" in said
+    assert "--with WORD" in said
+
+
+def test_names_of_parameters_are_fields() -> None:
+    assert [param.name for param in params_of(CakeOptions)] == list(CakeOptions.__struct_fields__)
+    assert all(isinstance(param, click.Argument | click.Option) for param in params_of(CakeOptions))
+
+
+def test_every_command_stands_in_one_group() -> None:
+    names = [name for group in GROUPS.values() for name in group]
+    assert len(names) == len(set(names)) == len(COMMANDS)
